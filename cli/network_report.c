@@ -10,36 +10,12 @@
 #include "base/name.h"
 #include "base/thousands.h"
 #include "cli/sim_units.h"
+#include "runner/figures.h"
 #include "sim/figures.h"
 
 #define EXACT_DB 300.0  // above: nothing has changed the numbers
 
-// ---- figures of a step
-
-typedef struct layer_figures {
-  double utilisation, energy_uj;
-  bool has_energy;
-  sim_figures run;
-  char bound[SIM_BOUND_TEXT];
-} layer_figures;
-
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-static layer_figures figures_of(const network *net, const network_step *step, const run_step_result *r) {
-  layer_figures f = {.bound = ""};
-  const double dim = hw_derive(net->options.array).dim;
-  f.utilisation = ratio((double)r->macs, dim * dim * (double)r->cycles);
-  if (step->place == GRAPH_ON_HOST) {
-    snprintf(f.bound, sizeof f.bound, "%s", r->timed ? "the hart" : "not timed");
-  } else if (r->has_units) {
-    sim_figures_bound(&r->units, f.bound);
-  }
-  if (!r->has_units) return f;
-  f.run = sim_figures_of(&r->units, &r->hart, net->options.array);
-  f.has_energy = f.run.has_energy;
-  f.energy_uj = f.run.energy_pj / 1e6;
-  return f;
-}
 
 // [1, 56, 56, 256]
 static void shape_text(const graph *g, const graph_node *node, char *text, size_t size) {
@@ -59,7 +35,7 @@ void network_report_head(FILE *out) {
 
 void network_report_step(const network *net, int step, const run_step_result *r, FILE *out) {
   const network_step *s = &net->steps[step];
-  const layer_figures f = figures_of(net, s, r);
+  const run_step_figures f = run_step_figures_of(net, s, r);
   char shape[64], cycles[WF_THOUSANDS], bytes[WF_THOUSANDS];
   shape_text(net->graph, s->node, shape, sizeof shape);
   fprintf(out, "%4d ", step);
@@ -273,7 +249,7 @@ void network_report_wrong(const network_report *report, FILE *out) {
 
 static cJSON *step_json(const network *net, int step, const run_step_result *r) {
   const network_step *s = &net->steps[step];
-  const layer_figures f = figures_of(net, s, r);
+  const run_step_figures f = run_step_figures_of(net, s, r);
   char shape[64];
   shape_text(net->graph, s->node, shape, sizeof shape);
   cJSON *object = cJSON_CreateObject();
@@ -420,7 +396,7 @@ void network_report_csv(const network_report *report, FILE *out) {
   for (int s = 0; s < net->step_count; s++) {
     const network_step *step = &net->steps[s];
     const run_step_result *r = &report->result->steps[s];
-    const layer_figures f = figures_of(net, step, r);
+    const run_step_figures f = run_step_figures_of(net, step, r);
     fprintf(out, "%d,", s);
     wf_csv_field(step->name, out);
     fprintf(out, ",%s,%s,", graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host");

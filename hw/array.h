@@ -78,6 +78,9 @@ bool hw_array_load(hw_array *array, const char *name_or_path, wf_diag *diag);
 // Rules between parameters; reports each violation against `file` (NULL: none).
 bool hw_array_check(const hw_array *array, const char *file, wf_diag *diag);
 
+// Of a name: [a-z0-9-]+ and shorter than HW_NAME_MAX.
+bool hw_array_name_valid(const char *name);
+
 hw_derived hw_derive(const hw_array *array);
 
 // Canonical YAML of the whole description: every key, in table order. Parsing it gives the same array.

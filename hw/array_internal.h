@@ -61,9 +61,6 @@ bool hw_array_check_at(const hw_array *array, const char *file, const hw_positio
 bool hw_array_parse_named(hw_array *array, const char *default_name, const char *file, const char *text, size_t length,
                           wf_diag *diag);
 
-// [a-z0-9-]+ and shorter than HW_NAME_MAX.
-bool hw_array_name_valid(const char *name);
-
 // Larger texts are refused: no description comes near it.
 enum { HW_TEXT_MAX = 64 * 1024 };
 

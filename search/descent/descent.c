@@ -115,6 +115,7 @@ static void descend_to(search *s, descent_batch *b, unsigned *done, unsigned end
 
 // Roundings at half of the steps and at the end; without steps, of the starts.
 static void descend(search *s, unsigned number) {
+  if (wf_stop_wanted(s->options->stop)) return;  // when the time is over, the starts themselves are still judged
   descent_batch *b = descent_batch_create(&s->programs, &s->batch);
   descent_batch_start(b, s->options->seed * 1000003 + number, lanes_of(s, number), s->options->keep_hardware);
   if (number == 0) start_greedy(s, b, lanes_of(s, number));

@@ -24,7 +24,7 @@ typedef struct descent_options {
   bool no_importance;                                 // all layers move in every step
   bool keep_hardware;                                 // the random hardware of each start, not what the mappings need
   bool keep_partition;                                // the random mapping of each start: only orders are chosen
-  const wf_stop *stop;                                // as if the time were over; NULL: nothing does that
+  const wf_stop *stop;                                // nothing more is begun; NULL: never
   void (*progress)(void *context, const char *text);  // may be NULL
   void *context;
 } descent_options;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "compiler/network/network.h"
 #include "compiler/network/unit.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/steps.h"
@@ -117,6 +118,10 @@ bool layers_program_load(layers_program *program, const char *name_or_path, cons
   *program = (layers_program){.name = name, .description = "the steps of a network program"};
   graph *model = read_model(name_or_path, options, diag);
   if (model == NULL) return false;
+  if (options->array != NULL && !network_check_size(model, options->array, !options->float_ends, diag)) {
+    graph_destroy(model);
+    return false;
+  }
   program->forms = WF_NEW(struct layers_forms);
   *program->forms = (struct layers_forms){
       .lock = PTHREAD_MUTEX_INITIALIZER,

@@ -16,6 +16,7 @@ typedef struct layers_program_options {
   int dim_count;
   const char *const *outputs;  // of files: where the network ends
   int output_count;
+  const hw_array *array;  // a network that its main memory cannot hold is refused at once; NULL: none is
   bool float_ends, uint8_images;
 } layers_program_options;
 

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// libweft: arrays, kernels, networks, engines, searches and sweeps for programs of your own.
+//
+// A session is one user's connection: it keeps the messages of its last call and the callback for progress, and one
+// thread at a time may use it. Everything else is an object that a session made. Objects belong to no session: after
+// their creation they do not change, arrays apart, so any number of sessions, each in a thread of its own, may use
+// them. The library has no other state, prints nothing, and ends no process, except that it ends the process when
+// there is no memory, with exit code 70 and a line on stderr.
+//
+// A function that makes an object returns NULL when it fails; others return a weft_status. weft_session_status has the
+// reason, and weft_session_messages the text: one line `file:line:column: error: ..` per problem, with hints, as the
+// tool prints it. A NULL where an object or a text is needed is an error like others (WEFT_USAGE).
+//
+// Structs begin with their size, which the caller sets to sizeof: programs compiled against an older or a newer header
+// work with this library. Fields of 0 are the defaults of options. Texts that structs point to live as long as the
+// object they are of.
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WEFT_API __attribute__((visibility("default")))
+#else
+#define WEFT_API
+#endif
+
+// ---- Sessions
+
+typedef struct weft_session weft_session;
+
+// The same numbers as exit codes of the tool.
+typedef enum weft_status {
+  WEFT_OK = 0,
+  WEFT_BAD_INPUT = 1,     // a file, a text or a value; the messages say where and why
+  WEFT_USAGE = 2,         // the call itself: NULL, a size that no version has, an unknown choice
+  WEFT_CANNOT_BUILD = 3,  // good input that cannot be mapped, built or run
+  WEFT_CANCELLED = 130,   // the callback or weft_session_cancel ended it
+} weft_status;
+
+// Of the library, as "0.1.0 (1a2b3c4d5e6f)".
+WEFT_API const char *weft_version(void);
+
+// NULL: there is no memory.
+WEFT_API weft_session *weft_session_create(void);
+WEFT_API void weft_session_destroy(weft_session *session);
+
+// Of the last call that took the session. The text lives until the next call; "" says that all is well.
+WEFT_API weft_status weft_session_status(const weft_session *session);
+WEFT_API const char *weft_session_messages(const weft_session *session);
+
+// How far a long call is.
+typedef struct weft_progress {
+  size_t size;
+  const char *what;  // "run", "network", "search", "sweep"
+  uint64_t done;     // commands, steps, candidates or measurements
+  uint64_t total;    // 0: not known
+  double seconds;    // since the call began
+  const char *text;  // for people
+} weft_progress;
+
+// Called in the thread of the call. False ends the call early, with WEFT_CANCELLED.
+typedef bool weft_progress_function(void *context, const weft_progress *progress);
+
+// For all calls that follow; NULL: none.
+WEFT_API void weft_session_watch(weft_session *session, weft_progress_function *progress, void *context);
+
+// Ends the call that the session is in. The only function that another thread, or a handler of a signal, may call
+// meanwhile.
+WEFT_API void weft_session_cancel(weft_session *session);
+
+// Frees texts that a function says are to be freed.
+WEFT_API void weft_free(void *memory);
+
+// ---- Arrays
+
+typedef struct weft_array weft_array;
+
+// One parameter of an array description (docs/array-parameters.md).
+typedef struct weft_parameter {
+  size_t size;
+  char name[64];        // "scratchpad.capacity_kib"
+  const char *kind;     // "number", "power of two", "flag", "choice"
+  const char *choices;  // of a choice: "ws|os|both"; else NULL
+  uint32_t initial;     // the default; of a choice its number, of a flag 0 or 1
+  uint32_t min, max;
+  const char *unit;
+  const char *meaning;
+} weft_parameter;
+
+// The parameters in their order; WEFT_USAGE past the end.
+WEFT_API weft_status weft_parameter_at(size_t index, weft_parameter *parameter);
+
+// The names of the arrays that are built in; NULL past the end.
+WEFT_API const char *weft_array_shipped(size_t index);
+
+// A name of these ("gemmini-default"), or a file: anything with a / or ending in .yaml or .yml.
+WEFT_API weft_array *weft_array_load(weft_session *session, const char *name_or_path);
+
+// A description as text; `name` is for messages. The text need not end in a zero.
+WEFT_API weft_array *weft_array_parse(weft_session *session, const char *name, const char *text, size_t length);
+
+WEFT_API weft_array *weft_array_copy(const weft_array *array);
+WEFT_API void weft_array_destroy(weft_array *array);
+
+WEFT_API const char *weft_array_name(const weft_array *array);
+// Of letters a to z, digits and dashes.
+WEFT_API weft_status weft_array_rename(weft_session *session, weft_array *array, const char *name);
+
+// The value of a parameter as a number (of a choice its number, of a flag 0 or 1), and as the text of a description.
+WEFT_API weft_status weft_array_get(weft_session *session, const weft_array *array, const char *parameter,
+                                    uint32_t *value);
+WEFT_API weft_status weft_array_get_text(weft_session *session, const weft_array *array, const char *parameter,
+                                         char *text, size_t size);
+
+// Sets a parameter from the text that a description would have. Parameters that depend on each other may be set one
+// after the other: weft_array_check, and everything that uses the array, refuses what cannot be built.
+WEFT_API weft_status weft_array_set(weft_session *session, weft_array *array, const char *parameter, const char *value);
+
+// Whether it can be built; the messages have every reason.
+WEFT_API weft_status weft_array_check(weft_session *session, const weft_array *array);
+
+// Of all parameters, not of the name: equal arrays have equal hashes everywhere.
+WEFT_API uint64_t weft_array_hash(const weft_array *array);
+
+// The whole description, to be freed with weft_free.
+WEFT_API char *weft_array_yaml(weft_session *session, const weft_array *array);
+
+// ---- Tensors
+
+enum { WEFT_RANK_MAX = 8 };
+
+// A piece of data that goes into a run or comes out of it.
+typedef struct weft_tensor {
+  size_t size;
+  const char *name;
+  const char *type;  // "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64", "bool"
+  int32_t rank;
+  int64_t dim[WEFT_RANK_MAX];  // tensors of kernels have one dimension: their elements
+  uint64_t bytes;
+  bool read, written;  // by the program
+} weft_tensor;
+
+// ---- Runs
+
+typedef struct weft_run weft_run;
+
+typedef struct weft_run_options {
+  size_t size;
+  const char *engine;  // "cycle" (default), "ref" (right results, no time), "flow" (times by equations, no data)
+  bool timing_only;    // of cycle: no data is moved; the cycles are the same
+  bool check;          // of a network: every step against the int8 reference
+  bool native_host;    // of a network: the hart's operators run here, without cycles
+  uint32_t times;      // of a kernel: how often, the last counts (0: 1); the first finds cold caches
+} weft_run_options;
+
+// Figures that an engine does not know are 0.
+typedef struct weft_totals {
+  size_t size;
+  uint64_t cycles;
+  uint64_t array_cycles, host_cycles, edge_cycles;  // of a network: of the array, the hart, and the hart at its ends
+  uint64_t commands, macs;
+  uint64_t read_bytes, written_bytes;  // on the bus
+  double utilisation;                  // of the multipliers over the array's cycles, 0 to 1
+  double energy_uj, array_energy_uj;   // of everything, and what models of arrays count (docs/energy.md)
+  uint64_t compared, wrong;            // bytes of a checked network
+  uint64_t digest;                     // of the results
+} weft_totals;
+
+// What one step of a network took.
+typedef struct weft_step {
+  size_t size;
+  const char *name;       // of the model's node
+  const char *operation;  // "QConv"
+  const char *kind;       // "array" or "host"
+  const char *program;    // the kernel with its arguments, or the hart's operators
+  const char *bound;      // what it waited for most
+  bool edge;              // converts an input or a result of the network
+  uint64_t macs, cycles, commands;
+  uint64_t read_bytes, written_bytes;
+  double utilisation;
+  double energy_uj, array_energy_uj;
+  uint64_t compared, wrong;
+} weft_step;
+
+// What a unit spent its cycles on, and what it moved; engine cycle knows.
+typedef struct weft_counter {
+  size_t size;
+  const char *unit;  // "load", .., "energy" (in pJ)
+  const char *name;
+  double value;
+} weft_counter;
+
+WEFT_API void weft_run_destroy(weft_run *run);
+WEFT_API weft_status weft_run_totals(const weft_run *run, weft_totals *totals);
+WEFT_API size_t weft_run_steps(const weft_run *run);
+WEFT_API weft_status weft_run_step(const weft_run *run, size_t index, weft_step *step);
+WEFT_API size_t weft_run_counters(const weft_run *run);
+WEFT_API weft_status weft_run_counter(const weft_run *run, size_t index, weft_counter *counter);
+// The data of a network's result, which lives as long as the run; NULL: there is none. `tensor` may be NULL.
+WEFT_API const void *weft_run_output(const weft_run *run, size_t index, weft_tensor *tensor);
+
+// ---- Kernels
+
+typedef struct weft_kernel weft_kernel;
+
+typedef struct weft_kernel_options {
+  size_t size;
+  const char *file;       // to read, or with `text` the name for messages
+  const char *text;       // the source; NULL: the file is read
+  size_t length;          // of the text; 0: it ends in a zero
+  const char *kernel;     // which one of the file; NULL: the only one
+  const char *arguments;  // "M=512,N=512,K=512"
+  const char *mapping;    // a text as weft_kernel_mapping gives it (docs/mapping.md); NULL: the mapper's
+  const char *language;   // "kernel" (default), "block", "command"
+  bool autotune;          // the fastest of the kernel's configurations, simulated
+  uint32_t tune;          // the fastest of so many mappings, simulated; at most 64
+} weft_kernel_options;
+
+typedef struct weft_kernel_facts {
+  size_t size;
+  const char *name;
+  uint64_t commands;
+  uint64_t macs;          // 0: not known
+  uint64_t mapping_hash;  // 0: it has no mapping
+} weft_kernel_facts;
+
+WEFT_API weft_kernel *weft_kernel_compile(weft_session *session, const weft_array *array,
+                                          const weft_kernel_options *options);
+WEFT_API void weft_kernel_destroy(weft_kernel *kernel);
+WEFT_API weft_status weft_kernel_describe(const weft_kernel *kernel, weft_kernel_facts *facts);
+// How it is cut and ordered; "" where the program is no product.
+WEFT_API const char *weft_kernel_mapping(const weft_kernel *kernel);
+
+// The tensors that the caller gives, in the order of the kernel's parameters.
+WEFT_API size_t weft_kernel_tensors(const weft_kernel *kernel);
+WEFT_API weft_status weft_kernel_tensor(const weft_kernel *kernel, size_t index, weft_tensor *tensor);
+
+// One buffer per tensor, of its bytes; NULL: zeros, and no result. What the kernel writes is there afterwards.
+WEFT_API weft_run *weft_kernel_run(weft_session *session, const weft_kernel *kernel, const weft_run_options *options,
+                                   void *const *buffers);
+
+// The same by the interpreter of the source, element by element: what a run must give. Commands have none.
+WEFT_API weft_status weft_kernel_interpret(weft_session *session, const weft_kernel *kernel, void *const *buffers);
+
+// ---- Networks
+
+typedef struct weft_network weft_network;
+
+typedef struct weft_network_options {
+  size_t size;
+  // Of images, sequences and batches; of generated networks also by what widths are divided, and layers. 0: as it is.
+  uint64_t image, sequence, batch, divisor, depth;
+  bool float_ends;    // inputs and results are f32, as in the model; else they are int8
+  bool uint8_images;  // images are a camera's bytes
+  uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 64
+  uint32_t jobs;      // threads that compile; 0: one per processor
+} weft_network_options;
+
+typedef struct weft_network_facts {
+  size_t size;
+  const char *name;
+  uint64_t steps, kernels;
+  uint64_t weight_bytes, arena_bytes;
+  double compile_seconds;
+} weft_network_facts;
+
+// The names of the networks that can be generated; NULL past the end.
+WEFT_API const char *weft_network_generated(size_t index);
+
+// An ONNX file (its name ends in .onnx) or a name of these: read, quantised to int8, and compiled for the array.
+WEFT_API weft_network *weft_network_compile(weft_session *session, const weft_array *array, const char *name_or_path,
+                                            const weft_network_options *options);
+WEFT_API void weft_network_destroy(weft_network *network);
+WEFT_API weft_status weft_network_describe(const weft_network *network, weft_network_facts *facts);
+
+WEFT_API size_t weft_network_inputs(const weft_network *network);
+WEFT_API weft_status weft_network_input(const weft_network *network, size_t index, weft_tensor *tensor);
+WEFT_API size_t weft_network_outputs(const weft_network *network);
+WEFT_API weft_status weft_network_output(const weft_network *network, size_t index, weft_tensor *tensor);
+
+// A buffer per input, or NULL for random ones. The network must live as long as the run.
+WEFT_API weft_run *weft_network_run(weft_session *session, const weft_network *network, const weft_run_options *options,
+                                    const void *const *inputs);
+
+// ---- Search
+
+typedef struct weft_answer weft_answer;
+
+typedef struct weft_search_options {
+  size_t size;
+  const char *objective;  // "edp" (default), "latency", "energy", "area-delay"
+  const char *constants;  // of the plain model: "dosa" (default), "40nm"
+  bool simulate;          // candidates run on the cycle engine, from the array that is given on
+  bool machine;           // with `simulate`: the model of the machine proposes, also mappings
+  bool whole_energy;      // with `simulate`: energy of everything, not of the array alone
+  double max_area_mm2, max_power_mw;
+  double clock_mhz;    // of which power depends
+  double max_seconds;  // of the search by the model
+  uint64_t seed;       // 0: 1
+  uint32_t starts, steps, threads;
+  uint32_t candidates, tune;                       // with `simulate`: arrays, and mappings of each layer
+  uint32_t side, scratchpad_kib, accumulator_kib;  // that are given; 0: searched
+  uint32_t side_max, kib_max;                      // 0: 128, and 2048
+} weft_search_options;
+
+typedef struct weft_figures {
+  size_t size;
+  double side, scratchpad_kib, accumulator_kib;  // as the model wants them, or of the simulated array
+  double cycles, energy_uj;                      // modelled, or simulated
+  double gain;                                   // with `simulate`: times better than the array that was given
+  double seconds;
+} weft_figures;
+
+typedef struct weft_candidate {
+  size_t size;
+  const char *origin;  // "base: gemmini-default", "twice the scratchpad of 3"
+  const char *reason;  // why it cannot run the network; "" if it can
+  bool good, within_bounds;
+  uint32_t side, scratchpad_kib, accumulator_kib;
+  double cycles, energy_uj, gain;
+} weft_candidate;
+
+// Hardware for a network: a shipped table of layers ("resnet50"), a table of your own (.yaml, .csv), an ONNX file or a
+// generated network. A cancelled search has no answer.
+WEFT_API weft_answer *weft_search(weft_session *session, const weft_array *base, const char *network,
+                                  const weft_search_options *options);
+WEFT_API void weft_answer_destroy(weft_answer *answer);
+WEFT_API weft_status weft_answer_figures(const weft_answer *answer, weft_figures *figures);
+// An array that can be built: the simulated one, or the smallest that holds what the model wants. NULL: there is none.
+WEFT_API weft_array *weft_answer_array(weft_session *session, const weft_answer *answer);
+// What was simulated, in that order.
+WEFT_API size_t weft_answer_candidates(const weft_answer *answer);
+WEFT_API weft_status weft_answer_candidate(const weft_answer *answer, size_t index, weft_candidate *candidate);
+
+// ---- Sweeps and their stores
+
+typedef struct weft_sweep_options {
+  size_t size;
+  const char *store;  // the file; NULL: NAME.sqlite of the specification
+  uint32_t jobs;      // processes that measure; 0: one per processor
+  bool any_version;   // go on with a store that another version began
+} weft_sweep_options;
+
+typedef struct weft_sweep_result {
+  size_t size;
+  uint64_t measurements, done, fresh, failed;  // all; in the store; of this call; of those
+  double seconds;
+  bool finished;
+} weft_sweep_result;
+
+// Measures the arrays and networks of a specification (docs/sweeps.md) in processes of its own. What is in the store is
+// not measured again, so a sweep that was cancelled goes on with the next call. `result` may be NULL.
+WEFT_API weft_status weft_sweep(weft_session *session, const char *specification, const weft_sweep_options *options,
+                                weft_sweep_result *result);
+
+typedef struct weft_rows weft_rows;
+
+typedef enum weft_value { WEFT_NULL, WEFT_INTEGER, WEFT_NUMBER, WEFT_TEXT } weft_value;
+
+// The points of a store for which a condition holds ("cycles < 20e6 order by edp"; "" or NULL: all), or a statement
+// that begins with select. `network` NULL: of all networks. `limit` 0: all rows.
+WEFT_API weft_rows *weft_query(weft_session *session, const char *store, const char *condition, const char *network,
+                               uint64_t limit);
+WEFT_API void weft_rows_close(weft_rows *rows);
+// True: there is a row, whose values can be asked for until the next call. False: no more, or a failure: see the
+// status.
+WEFT_API bool weft_rows_next(weft_session *session, weft_rows *rows);
+WEFT_API size_t weft_rows_columns(const weft_rows *rows);
+WEFT_API const char *weft_rows_name(const weft_rows *rows, size_t column);
+WEFT_API weft_value weft_rows_kind(const weft_rows *rows, size_t column);
+WEFT_API const char *weft_rows_text(const weft_rows *rows, size_t column);
+WEFT_API int64_t weft_rows_integer(const weft_rows *rows, size_t column);
+WEFT_API double weft_rows_number(const weft_rows *rows, size_t column);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks: read or generate, quantise, compile, run. See weft.h.
+#include "api/run.h"
+#include "base/alloc.h"
+#include "base/tasks.h"
+#include "compiler/mapping/mapping.h"
+#include "runner/judge.h"
+#include "search/layers/program.h"
+#include "workloads/networks/networks.h"
+
+struct weft_network {
+  hw_array array;
+  char *name;
+  layers_program program;
+  const layers_form *form;
+  network *net;
+};
+
+const char *weft_network_generated(size_t index) { return index < networks_count() ? networks_at(index)->name : NULL; }
+
+// ---- compilation
+
+static bool load(weft_network *n, const weft_network_options *o, wf_diag *diag) {
+  const layers_program_options options = {.network = {.size = (int64_t)o->image,
+                                                      .sequence = (int64_t)o->sequence,
+                                                      .batch = (int64_t)o->batch,
+                                                      .divisor = (int64_t)o->divisor,
+                                                      .layers = (int64_t)o->depth},
+                                          .array = &n->array,
+                                          .float_ends = o->float_ends,
+                                          .uint8_images = o->uint8_images};
+  if (!hw_array_check(&n->array, n->array.name, diag) ||
+      !layers_program_load(&n->program, n->name, n->name, &options, diag))
+    return false;
+  n->form = layers_program_form(&n->program, &n->array, diag);
+  return n->form != NULL;
+}
+
+static bool lower(weft_network *n, const weft_network_options *o, wf_diag *diag) {
+  const network_options options = {
+      .array = &n->array, .tune = o->tune, .judge = run_judge, .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
+  n->net = network_create(n->form->placed, &options, diag);
+  return n->net != NULL;
+}
+
+static bool sizes_good(weft_session *s, const weft_network_options *o) {
+  const uint64_t sizes[] = {o->image, o->sequence, o->batch, o->divisor, o->depth};
+  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024 };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    if (sizes[i] >> SIZE_MAX_BITS != 0) return api_refuse(s, "a size of the network is too large"), false;
+  if (o->tune > MAP_BEST_MAX) return api_refuse(s, "tune is at most %d", MAP_BEST_MAX), false;
+  if (o->jobs > JOBS_MAX) return api_refuse(s, "jobs are at most %d", JOBS_MAX), false;
+  if (o->float_ends && o->uint8_images) return api_refuse(s, "uint8_images excludes float_ends"), false;
+  return true;
+}
+
+weft_network *weft_network_compile(weft_session *s, const weft_array *array, const char *name_or_path,
+                                   const weft_network_options *options) {
+  weft_network_options o = {0};
+  if (!api_begin(s, "network") || !api_given(s, array, "the array") || !api_given(s, name_or_path, "the network") ||
+      !api_take(s, options, &o, sizeof o) || !sizes_good(s, &o))
+    return NULL;
+  weft_network *n = WF_NEW(weft_network);
+  n->array = array->array;
+  n->name = wf_strdup(name_or_path);
+  const bool loaded = load(n, &o, &s->diag), good = loaded && lower(n, &o, &s->diag);
+  if (api_end(s, good, loaded ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) == WEFT_OK) return n;
+  weft_network_destroy(n);
+  return NULL;
+}
+
+void weft_network_destroy(weft_network *n) {
+  if (n == NULL) return;
+  network_destroy(n->net);
+  layers_program_release(&n->program);
+  wf_free(n->name);
+  wf_free(n);
+}
+
+weft_status weft_network_describe(const weft_network *n, weft_network_facts *facts) {
+  if (n == NULL) return WEFT_USAGE;
+  const weft_network_facts full = {.name = n->net->graph->name,
+                                   .steps = (uint64_t)n->net->step_count,
+                                   .kernels = (uint64_t)n->net->kernel_count,
+                                   .weight_bytes = n->net->weight_bytes,
+                                   .arena_bytes = n->net->arena_bytes,
+                                   .compile_seconds = n->net->compile_seconds};
+  return api_give(&full, sizeof full, facts);
+}
+
+// ---- tensors
+
+weft_tensor api_tensor_of(const graph *g, int tensor, bool written) {
+  const graph_tensor *from = &g->tensors[tensor];
+  weft_tensor to = {.name = from->name,
+                    .type = graph_type_names[from->type],
+                    .rank = from->rank,
+                    .bytes = graph_bytes(from),
+                    .read = !written,
+                    .written = written};
+  for (int d = 0; d < from->rank && d < WEFT_RANK_MAX; d++) to.dim[d] = from->dim[d];
+  return to;
+}
+
+size_t weft_network_inputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->net->graph->input_count; }
+size_t weft_network_outputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->net->graph->output_count; }
+
+weft_status weft_network_input(const weft_network *n, size_t index, weft_tensor *tensor) {
+  if (index >= weft_network_inputs(n)) return WEFT_USAGE;
+  const weft_tensor full = api_tensor_of(n->net->graph, n->net->graph->inputs[index], false);
+  return api_give(&full, sizeof full, tensor);
+}
+
+weft_status weft_network_output(const weft_network *n, size_t index, weft_tensor *tensor) {
+  if (index >= weft_network_outputs(n)) return WEFT_USAGE;
+  const weft_tensor full = api_tensor_of(n->net->graph, n->net->graph->outputs[index], true);
+  return api_give(&full, sizeof full, tensor);
+}
+
+// ---- runs
+
+static void tell(void *context, const network *net, int step, const run_step_result *result) {
+  weft_session *s = context;
+  (void)result;
+  api_progress(s, (uint64_t)step + 1, (uint64_t)net->step_count, net->steps[step].name);
+}
+
+static bool inputs_good(weft_session *s, const weft_network *n, const void *const *inputs) {
+  for (size_t i = 0; inputs != NULL && i < weft_network_inputs(n); i++)
+    if (inputs[i] == NULL) return api_refuse(s, "input %zu is NULL", i), false;
+  return true;
+}
+
+weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_run_options *options,
+                           const void *const *inputs) {
+  weft_run_options o = {0};
+  if (!api_begin(s, "network") || !api_given(s, n, "the network") || !api_take(s, options, &o, sizeof o) ||
+      !inputs_good(s, n, inputs))
+    return NULL;
+  const sim_engine_ops *engine = api_engine(s, &o);
+  if (engine == NULL) return NULL;
+  const sim_engine_options of_engine = {.timing_only = o.timing_only || engine->timing_only, .quiet = true};
+  if (o.check && of_engine.timing_only) return api_refuse(s, "a run that moves no data cannot be checked"), NULL;
+  const bool hart = !o.native_host && engine->timed && engine->host_access != NULL;
+  const run_network_config config = {
+      .engine = engine,
+      .options = &of_engine,
+      .inputs = inputs != NULL ? inputs : (const void *const *)n->form->inputs,
+      .check = o.check,
+      .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
+      .progress = tell,
+      .context = s,
+      .stop = &s->stop,
+  };
+  run_network_result result;
+  const bool good = run_network(n->net, &config, &result, &s->diag);
+  if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) return api_run_of_network(n->net, &result);
+  run_network_release(n->net, &result);
+  return NULL;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engines, and what a run left: totals, steps, counters, outputs. See weft.h.
+#include "api/run.h"
+
+#include "base/alloc.h"
+#include "runner/figures.h"
+#include "sim/flow/flow.h"
+#include "sim/ref/ref.h"
+
+// ---- engines
+
+// Those that live in this process and its memory alone: the others build hardware or load a platform.
+static const sim_engine_ops *const engines[] = {&sim_cycle_engine, &sim_ref_engine, &sim_flow_engine};
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+const sim_engine_ops *api_engine(weft_session *s, const weft_run_options *options) {
+  const char *names[ENGINES];
+  for (int i = 0; i < ENGINES; i++) names[i] = engines[i]->name;
+  const int chosen = api_choice(s, "engine", options->engine, names, ENGINES);
+  if (chosen < 0) return NULL;
+  if (!options->timing_only || engines[chosen] == &sim_cycle_engine || engines[chosen]->timing_only)
+    return engines[chosen];
+  api_refuse(s, "timing_only is for engine cycle, not for %s", engines[chosen]->name);
+  return NULL;
+}
+
+// ---- counters
+
+typedef struct counters {
+  weft_counter *all;
+  size_t count, room;
+} counters;
+
+static void add(counters *c, const char *unit, const char *name, double value) {
+  if (c->count == c->room) {
+    c->room = c->room == 0 ? 64 : 2 * c->room;
+    c->all = wf_realloc(c->all, c->room, sizeof *c->all);
+  }
+  c->all[c->count++] = (weft_counter){.unit = unit, .name = name, .value = value};
+}
+
+static counters counters_of(const sim_cycle_report *units, const sim_figures *figures) {
+  counters c = {0};
+  for (unsigned u = 0; u < units->units; u++)
+    for (unsigned i = 0; i < units->unit[u].causes; i++)
+      add(&c, units->unit[u].name, units->unit[u].cause[i], (double)units->unit[u].cycles[i]);
+  add(&c, "scratchpad", "row_reads", (double)units->sp_row_reads);
+  add(&c, "scratchpad", "row_writes", (double)units->sp_row_writes);
+  add(&c, "accumulator", "row_reads", (double)units->acc_row_reads);
+  add(&c, "accumulator", "row_writes", (double)units->acc_row_writes);
+  for (unsigned part = 0; part < SIM_PARTS && figures->has_energy; part++)
+    add(&c, "energy", sim_part_names[part], figures->part_pj[part]);
+  return c;
+}
+
+static void take_units(weft_run *run, const sim_cycle_report *units, const host_counts *hart, const hw_array *array) {
+  const sim_figures figures = sim_figures_of(units, hart, array);
+  const counters c = counters_of(units, &figures);
+  run->counters = c.all;
+  run->counter_count = c.count;
+  run->totals.read_bytes = units->bus_read_bytes;
+  run->totals.written_bytes = units->bus_written_bytes;
+  run->totals.energy_uj = figures.energy_pj / 1e6;
+  run->totals.array_energy_uj = figures.array_pj / 1e6;
+}
+
+static double utilisation(const hw_array *array, uint64_t macs, uint64_t cycles) {
+  const double dim = hw_derive(array).dim;
+  return cycles == 0 ? 0 : (double)macs / (dim * dim * (double)cycles);
+}
+
+// ---- runs
+
+weft_run *api_run_of_kernel(const hw_array *array, const run_result *r, uint64_t macs) {
+  weft_run *run = WF_NEW(weft_run);
+  run->totals = (weft_totals){.cycles = r->cycles,
+                              .array_cycles = r->cycles,
+                              .commands = r->commands,
+                              .macs = macs,
+                              .utilisation = utilisation(array, macs, r->cycles)};
+  const host_counts hart = {.instructions[HOST_COMMAND] = r->commands};
+  if (r->has_units) take_units(run, &r->units, &hart, array);
+  return run;
+}
+
+static weft_step step_of(const network *net, const network_step *step, const run_step_result *r, char *bound) {
+  const run_step_figures f = run_step_figures_of(net, step, r);
+  snprintf(bound, SIM_BOUND_TEXT, "%s", f.bound);
+  return (weft_step){.name = step->name,
+                     .operation = graph_op_name(step->node->op),
+                     .kind = step->place == GRAPH_ON_ARRAY ? "array" : "host",
+                     .program = step->what,
+                     .bound = bound,
+                     .edge = step->edge,
+                     .macs = r->macs,
+                     .cycles = r->cycles,
+                     .commands = r->commands,
+                     .read_bytes = r->units.bus_read_bytes,
+                     .written_bytes = r->units.bus_written_bytes,
+                     .utilisation = f.utilisation,
+                     .energy_uj = f.energy_uj,
+                     .array_energy_uj = f.run.array_pj / 1e6,
+                     .compared = r->compared,
+                     .wrong = r->wrong};
+}
+
+weft_run *api_run_of_network(const network *net, const run_network_result *r) {
+  weft_run *run = WF_NEW(weft_run);
+  run->net = net;
+  run->result = *r;
+  run->totals = (weft_totals){.cycles = r->cycles,
+                              .array_cycles = r->array_cycles,
+                              .host_cycles = r->host_cycles,
+                              .edge_cycles = r->edge_cycles,
+                              .commands = r->commands,
+                              .macs = r->macs,
+                              .utilisation = utilisation(net->options.array, r->macs, r->array_cycles),
+                              .compared = r->compared,
+                              .wrong = r->wrong,
+                              .digest = r->digest};
+  if (r->has_units) take_units(run, &r->units, &r->hart, net->options.array);
+  run->step_count = (size_t)net->step_count;
+  run->steps = WF_NEW_ARRAY(run->step_count + 1, weft_step);
+  run->bounds = wf_calloc(run->step_count + 1, sizeof *run->bounds);
+  for (size_t i = 0; i < run->step_count; i++)
+    run->steps[i] = step_of(net, &net->steps[i], &r->steps[i], run->bounds[i]);
+  return run;
+}
+
+void weft_run_destroy(weft_run *run) {
+  if (run == NULL) return;
+  if (run->net != NULL) run_network_release(run->net, &run->result);
+  wf_free(run->counters);
+  wf_free(run->bounds);
+  wf_free(run->steps);
+  wf_free(run);
+}
+
+weft_status weft_run_totals(const weft_run *run, weft_totals *totals) {
+  return run == NULL ? WEFT_USAGE : api_give(&run->totals, sizeof run->totals, totals);
+}
+
+size_t weft_run_steps(const weft_run *run) { return run == NULL ? 0 : run->step_count; }
+
+weft_status weft_run_step(const weft_run *run, size_t index, weft_step *step) {
+  return index >= weft_run_steps(run) ? WEFT_USAGE : api_give(&run->steps[index], sizeof *run->steps, step);
+}
+
+size_t weft_run_counters(const weft_run *run) { return run == NULL ? 0 : run->counter_count; }
+
+weft_status weft_run_counter(const weft_run *run, size_t index, weft_counter *counter) {
+  return index >= weft_run_counters(run) ? WEFT_USAGE : api_give(&run->counters[index], sizeof *run->counters, counter);
+}
+
+const void *weft_run_output(const weft_run *run, size_t index, weft_tensor *tensor) {
+  if (run == NULL || run->net == NULL || run->result.outputs == NULL) return NULL;
+  const graph *g = run->net->graph;
+  if (index >= (size_t)g->output_count) return NULL;
+  const weft_tensor full = api_tensor_of(g, g->outputs[index], true);
+  if (tensor != NULL && api_give(&full, sizeof full, tensor) != WEFT_OK) return NULL;
+  return run->result.outputs[index];
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run left, for kernels and networks.
+#ifndef API_RUN_H
+#define API_RUN_H
+
+#include "api/private.h"
+#include "runner/network.h"
+#include "runner/program.h"
+#include "sim/figures.h"
+
+struct weft_run {
+  weft_totals totals;
+  weft_step *steps;
+  size_t step_count;
+  char (*bounds)[SIM_BOUND_TEXT];  // of the steps
+  weft_counter *counters;
+  size_t counter_count;
+  // Of a network, whose names the steps have.
+  const network *net;
+  run_network_result result;
+};
+
+// The engine and the options of a run; NULL after the call was refused.
+const sim_engine_ops *api_engine(weft_session *session, const weft_run_options *options);
+
+weft_run *api_run_of_kernel(const hw_array *array, const run_result *result, uint64_t macs);
+// Takes the result over.
+weft_run *api_run_of_network(const network *net, const run_network_result *result);
+
+// A tensor of a graph, as weft.h describes it.
+weft_tensor api_tensor_of(const graph *g, int tensor, bool written);
+
+#endif

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Writes docs/api.md from the header of libweft: its sections become headings, comments that stand alone text, and what is
+# declared code.
+# usage: page.sh weft.h >docs/api.md
+set -eu
+cat <<'END'
+# The C interface
+
+Written by `api/tools/page.sh` from `api/include/weft/weft.h`. How programs find the library, an
+example, and the interface of Python are in [library.md](library.md).
+
+END
+awk -v width=100 '
+  # Text is gathered and wrapped; code is copied between fences.
+  function end_text(    n, words, i, line) {
+    n = split(text, words, " ")
+    line = ""
+    for (i = 1; i <= n; i++) {
+      if (line != "" && length(line) + 1 + length(words[i]) > width) { print line; line = "" }
+      line = line == "" ? words[i] : line " " words[i]
+    }
+    if (n > 0) print line "\n"
+    text = ""
+  }
+  function end_code() { if (code) print "```\n"; code = 0 }
+
+  /^\/\/ SPDX/ || /^#/ || /^extern "C"/ { next }
+  /^}$/ { next }
+  /^\/\/ ---- / { end_code(); end_text(); sub(/^\/\/ ---- /, ""); print "## " $0 "\n"; next }
+  /^\/\/$/ { end_code(); end_text(); next }
+  /^\/\/ / { end_code(); sub(/^\/\/ /, ""); text = text " " $0; next }
+  /^$/ { end_code(); end_text(); next }
+  { end_text(); if (!code) print "```c"; code = 1; sub(/^WEFT_API /, ""); print }
+  END { end_code(); end_text() }' "$1" | cat -s | sed -e '$ { /^$/d }'
