@@ -8,19 +8,34 @@
 #include "search/layers/program.h"
 #include "workloads/networks/networks.h"
 
-struct weft_network {
+// Runs show names of it, and may outlive the handle: the last of its users frees it.
+typedef struct loaded {
+  atomic_uint users;
   hw_array array;
   char *name;
   layers_program program;
   const layers_form *form;
   network *net;
+} loaded;
+
+struct weft_network {
+  loaded *loaded;
 };
+
+static void drop(void *owner) {
+  loaded *n = owner;
+  if (atomic_fetch_sub(&n->users, 1) > 1) return;
+  network_destroy(n->net);
+  layers_program_release(&n->program);
+  wf_free(n->name);
+  wf_free(n);
+}
 
 const char *weft_network_generated(size_t index) { return index < networks_count() ? networks_at(index)->name : NULL; }
 
 // ---- compilation
 
-static bool load(weft_network *n, const weft_network_options *o, wf_diag *diag) {
+static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {
   const layers_program_options options = {.network = {.size = (int64_t)o->image,
                                                       .sequence = (int64_t)o->sequence,
                                                       .batch = (int64_t)o->batch,
@@ -36,7 +51,7 @@ static bool load(weft_network *n, const weft_network_options *o, wf_diag *diag) 
   return n->form != NULL;
 }
 
-static bool lower(weft_network *n, const weft_network_options *o, wf_diag *diag) {
+static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
   const network_options options = {
       .array = &n->array, .tune = o->tune, .judge = run_judge, .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
   n->net = network_create(n->form->placed, &options, diag);
@@ -60,31 +75,31 @@ weft_network *weft_network_compile(weft_session *s, const weft_array *array, con
   if (!api_begin(s, "network") || !api_given(s, array, "the array") || !api_given(s, name_or_path, "the network") ||
       !api_take(s, options, &o, sizeof o) || !sizes_good(s, &o))
     return NULL;
-  weft_network *n = WF_NEW(weft_network);
+  loaded *n = WF_NEW(loaded);
+  n->users = 1;
   n->array = array->array;
   n->name = wf_strdup(name_or_path);
-  const bool loaded = load(n, &o, &s->diag), good = loaded && lower(n, &o, &s->diag);
-  if (api_end(s, good, loaded ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) == WEFT_OK) return n;
-  weft_network_destroy(n);
-  return NULL;
+  const bool read = load(n, &o, &s->diag), good = read && lower(n, &o, &s->diag);
+  if (api_end(s, good, read ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) != WEFT_OK) return drop(n), NULL;
+  weft_network *handle = WF_NEW(weft_network);
+  handle->loaded = n;
+  return handle;
 }
 
 void weft_network_destroy(weft_network *n) {
   if (n == NULL) return;
-  network_destroy(n->net);
-  layers_program_release(&n->program);
-  wf_free(n->name);
+  drop(n->loaded);
   wf_free(n);
 }
 
 weft_status weft_network_describe(const weft_network *n, weft_network_facts *facts) {
   if (n == NULL) return WEFT_USAGE;
-  const weft_network_facts full = {.name = n->net->graph->name,
-                                   .steps = (uint64_t)n->net->step_count,
-                                   .kernels = (uint64_t)n->net->kernel_count,
-                                   .weight_bytes = n->net->weight_bytes,
-                                   .arena_bytes = n->net->arena_bytes,
-                                   .compile_seconds = n->net->compile_seconds};
+  const weft_network_facts full = {.name = n->loaded->net->graph->name,
+                                   .steps = (uint64_t)n->loaded->net->step_count,
+                                   .kernels = (uint64_t)n->loaded->net->kernel_count,
+                                   .weight_bytes = n->loaded->net->weight_bytes,
+                                   .arena_bytes = n->loaded->net->arena_bytes,
+                                   .compile_seconds = n->loaded->net->compile_seconds};
   return api_give(&full, sizeof full, facts);
 }
 
@@ -102,18 +117,20 @@ weft_tensor api_tensor_of(const graph *g, int tensor, bool written) {
   return to;
 }
 
-size_t weft_network_inputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->net->graph->input_count; }
-size_t weft_network_outputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->net->graph->output_count; }
+size_t weft_network_inputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->loaded->net->graph->input_count; }
+size_t weft_network_outputs(const weft_network *n) {
+  return n == NULL ? 0 : (size_t)n->loaded->net->graph->output_count;
+}
 
 weft_status weft_network_input(const weft_network *n, size_t index, weft_tensor *tensor) {
   if (index >= weft_network_inputs(n)) return WEFT_USAGE;
-  const weft_tensor full = api_tensor_of(n->net->graph, n->net->graph->inputs[index], false);
+  const weft_tensor full = api_tensor_of(n->loaded->net->graph, n->loaded->net->graph->inputs[index], false);
   return api_give(&full, sizeof full, tensor);
 }
 
 weft_status weft_network_output(const weft_network *n, size_t index, weft_tensor *tensor) {
   if (index >= weft_network_outputs(n)) return WEFT_USAGE;
-  const weft_tensor full = api_tensor_of(n->net->graph, n->net->graph->outputs[index], true);
+  const weft_tensor full = api_tensor_of(n->loaded->net->graph, n->loaded->net->graph->outputs[index], true);
   return api_give(&full, sizeof full, tensor);
 }
 
@@ -145,7 +162,7 @@ weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_ru
   const run_network_config config = {
       .engine = engine,
       .options = &of_engine,
-      .inputs = inputs != NULL ? inputs : (const void *const *)n->form->inputs,
+      .inputs = inputs != NULL ? inputs : (const void *const *)n->loaded->form->inputs,
       .check = o.check,
       .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
       .progress = tell,
@@ -153,8 +170,11 @@ weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_ru
       .stop = &s->stop,
   };
   run_network_result result;
-  const bool good = run_network(n->net, &config, &result, &s->diag);
-  if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) return api_run_of_network(n->net, &result);
-  run_network_release(n->net, &result);
+  const bool good = run_network(n->loaded->net, &config, &result, &s->diag);
+  if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) {
+    atomic_fetch_add(&n->loaded->users, 1);
+    return api_run_of_network(n->loaded->net, &result, n->loaded, drop);
+  }
+  run_network_release(n->loaded->net, &result);
   return NULL;
 }

@@ -104,8 +104,10 @@ static weft_step step_of(const network *net, const network_step *step, const run
                      .wrong = r->wrong};
 }
 
-weft_run *api_run_of_network(const network *net, const run_network_result *r) {
+weft_run *api_run_of_network(const network *net, const run_network_result *r, void *owner, void (*drop)(void *owner)) {
   weft_run *run = WF_NEW(weft_run);
+  run->owner = owner;
+  run->drop = drop;
   run->net = net;
   run->result = *r;
   run->totals = (weft_totals){.cycles = r->cycles,
@@ -129,7 +131,10 @@ weft_run *api_run_of_network(const network *net, const run_network_result *r) {
 
 void weft_run_destroy(weft_run *run) {
   if (run == NULL) return;
-  if (run->net != NULL) run_network_release(run->net, &run->result);
+  if (run->net != NULL) {
+    run_network_release(run->net, &run->result);
+    run->drop(run->owner);
+  }
   wf_free(run->counters);
   wf_free(run->bounds);
   wf_free(run->steps);

@@ -18,14 +18,17 @@ struct weft_run {
   // Of a network, whose names the steps have.
   const network *net;
   run_network_result result;
+  void *owner;  // of the network, and how the run lets it go
+  void (*drop)(void *owner);
 };
 
 // The engine and the options of a run; NULL after the call was refused.
 const sim_engine_ops *api_engine(weft_session *session, const weft_run_options *options);
 
 weft_run *api_run_of_kernel(const hw_array *array, const run_result *result, uint64_t macs);
-// Takes the result over.
-weft_run *api_run_of_network(const network *net, const run_network_result *result);
+// Takes the result over, and calls `drop` when the run is destroyed.
+weft_run *api_run_of_network(const network *net, const run_network_result *result, void *owner,
+                             void (*drop)(void *owner));
 
 // A tensor of a graph, as weft.h describes it.
 weft_tensor api_tensor_of(const graph *g, int tensor, bool written);

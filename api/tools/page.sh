@@ -1,16 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Writes docs/api.md from the header of libweft: its sections become headings, comments that stand alone text, and what is
-# declared code.
-# usage: page.sh weft.h >docs/api.md
+# declared code. Before that comes the example.
+# usage: page.sh weft.h layers.c >docs/api.md
 set -eu
 cat <<'END'
 # The C interface
 
-Written by `api/tools/page.sh` from `api/include/weft/weft.h`. How programs find the library, an
-example, and the interface of Python are in [library.md](library.md).
+Written by `api/tools/page.sh` from `api/include/weft/weft.h`. [python.md](python.md) is the
+interface of Python, which stands on this one; the packages are in [packages.md](packages.md).
 
+`libweft.so.1` holds everything but the command line: arrays, kernels, networks, the engines that
+need no other program (`cycle`, `ref`, `flow`), search, sweeps and their stores. Programs find it
+with `pkg-config --cflags --libs weft`, or with CMake:
+
+```cmake
+find_package(weft REQUIRED)
+target_link_libraries(mine PRIVATE weft::weft)
+```
+
+The steps of a network, as `api/examples/layers.c` prints them:
+
+```c
 END
+sed '1,/^\/\/   cc /d' "$2"
+printf '```\n\n## Rules\n\n'
 awk -v width=100 '
   # Text is gathered and wrapped; code is copied between fences.
   function end_text(    n, words, i, line) {

@@ -123,8 +123,7 @@ typedef struct plugin {
 } plugin;
 
 static bool load(plugin *p, wf_diag *diag) {
-  p->object = dlopen(SWEEP_MPI_OBJECT, RTLD_NOW | RTLD_GLOBAL);  // of the build, else an installed one
-  if (p->object == NULL) p->object = dlopen("libweft_sweep_mpi.so", RTLD_NOW | RTLD_GLOBAL);
+  p->object = dlopen("libweft_sweep_mpi.so", RTLD_NOW | RTLD_GLOBAL);
   if (p->object != NULL) {
     p->begin = (sweep_mpi_begin *)dlsym(p->object, "sweep_mpi_begin_ranks");
     p->share = (sweep_mpi_share *)dlsym(p->object, "sweep_mpi_share_bytes");

@@ -112,7 +112,9 @@ static bool load_module(systemc_engine *e, wf_diag *diag) {
   if (e->api == NULL || e->api->config_size != sizeof(weft_platform_config)) {
     const char *reason = dlerror();
     wf_error(diag, wf_in_file(MODULE), "cannot load the platform: %s", reason == NULL ? "wrong interface" : reason);
-    wf_hint(diag, "it needs SystemC: apt-get install libsystemc-dev");
+    wf_hint(diag, reason != NULL && strstr(reason, "libsystemc") != NULL
+                      ? "it needs SystemC: apt-get install libsystemc"
+                      : "it is looked for in lib/weft beside the folder of the program");
     return false;
   }
   if (e->api->available()) return true;

@@ -285,7 +285,7 @@ WEFT_API weft_status weft_network_input(const weft_network *network, size_t inde
 WEFT_API size_t weft_network_outputs(const weft_network *network);
 WEFT_API weft_status weft_network_output(const weft_network *network, size_t index, weft_tensor *tensor);
 
-// A buffer per input, or NULL for random ones. The network must live as long as the run.
+// A buffer per input, or NULL for random ones.
 WEFT_API weft_run *weft_network_run(weft_session *session, const weft_network *network, const weft_run_options *options,
                                     const void *const *inputs);
 
