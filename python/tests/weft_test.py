@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package: what goes in comes out as numpy says, errors become exceptions, long calls can be ended."""
+
+import os
+import signal
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import numpy
+import weft
+from weft import _table
+from weft.language import *  # noqa: F403
+
+GRID = 'lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"]))'
+
+
+@weft.kernel(grid=lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"])))
+def product(a_ptr: int8, b_ptr: int8, c_ptr: int32, M, N, K, B: constexpr = 32):
+    m = program_id(0) * B
+    n = program_id(1) * B
+    acc = zeros((B, B), int32)
+    for k in range(0, K, B):
+        a = make_block_ptr(a_ptr, (M, K), (K, 1), (m, k), (B, B), (1, 0))
+        b = make_block_ptr(b_ptr, (K, N), (N, 1), (k, n), (B, B), (1, 0))
+        acc += dot(load(a, boundary_check=(0, 1)), load(b, boundary_check=(0, 1)))
+    store(make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (B, B), (1, 0)), acc, boundary_check=(0, 1))
+
+
+@weft.kernel
+def wrong(a_ptr: int8, c_ptr: int8, M):
+    a = load(make_block_ptr(a_ptr, (M,), (1,), (0,), (16,), (0,)))
+    store(make_block_ptr(c_ptr, (M,), (1,), (0,), (16,), (0,)), exp(a))  # line of the message
+
+
+def operands(m, n, k):
+    draw = numpy.random.default_rng(7)
+    return (draw.integers(-128, 128, (m, k), numpy.int8), draw.integers(-128, 128, (k, n), numpy.int8),
+            numpy.zeros((m, n), numpy.int32))
+
+
+class Arrays(unittest.TestCase):
+    def test_parameters(self):
+        array = weft.Array("gemmini-default", scratchpad_kib=512, mesh_dataflow="ws", mesh_bias_garbage=True)
+        self.assertEqual(array["scratchpad.capacity_kib"], 512)
+        self.assertEqual(array["mesh_dataflow"], "ws")
+        self.assertIs(array["mesh.bias_garbage"], True)
+        self.assertNotEqual(array, weft.Array())
+        self.assertEqual(weft.Array.parse(array.yaml()), array)
+        self.assertEqual(array.copy(scratchpad_kib=256)["scratchpad_kib"], 256)
+        self.assertIn("dim4", weft.arrays())
+        for parameter in weft.parameters():
+            array[parameter["name"]] = weft.Array()[parameter["name"]]
+        self.assertEqual(array, weft.Array())
+
+    def test_errors(self):
+        with self.assertRaisesRegex(weft.BadInput, 'did you mean "gemmini-default"'):
+            weft.Array("gemini-default")
+        with self.assertRaisesRegex(ValueError, "did you mean scratchpad.capacity_kib"):
+            weft.Array(**{"scratchpad.capacity": 1})
+        with self.assertRaises(weft.BadInput):
+            weft.Array(mesh_rows=32)
+        with self.assertRaisesRegex(weft.BadInput, "small.yaml:2:"):
+            weft.Array.parse("name: small\nmsh: 3\n", "small.yaml")
+
+
+class Kernels(unittest.TestCase):
+    def test_result(self):
+        for engine in ("cycle", "ref"):
+            a, b, c = operands(40, 24, 56)
+            run = product("gemmini-default", a, b, c, M=40, N=24, K=56, engine=engine)
+            numpy.testing.assert_array_equal(c, a.astype(numpy.int32) @ b)
+            self.assertEqual(run.cycles > 0, engine == "cycle")
+
+    def test_compiled_once(self):
+        kernel = product.compile("dim8", M=16, N=16, K=16)
+        a, b, c = operands(16, 16, 16)
+        kernel.interpret(a, b, c)
+        want = c.copy()
+        c[:] = 0
+        kernel.run(a, b, c)
+        numpy.testing.assert_array_equal(c, want)
+        self.assertEqual([t[0] for t in kernel.tensors], ["a_ptr", "b_ptr", "c_ptr"])
+        again = product.compile("dim8", M=16, N=16, K=16, mapping=kernel.mapping)
+        self.assertEqual(again.mapping, kernel.mapping)
+
+    def test_message_points_into_this_file(self):
+        lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+        line = next(i for i, text in enumerate(lines, 1) if text.endswith("# line of the message"))
+        with self.assertRaisesRegex(weft.BadInput, rf"weft_test\.py:{line}:\d+: error: "):
+            wrong("dim4", M=16)
+
+    def test_bad_data(self):
+        kernel = product.compile("dim8", M=16, N=16, K=16)
+        a, b, c = operands(16, 16, 16)
+        with self.assertRaisesRegex(ValueError, "a_ptr is an array of 256 int8"):
+            kernel.run(a.astype(numpy.int32), b, c)
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            kernel.run(a.T, b, c)
+        c.flags.writeable = False
+        with self.assertRaisesRegex(ValueError, "writable"):
+            kernel.run(a, b, c)
+        with self.assertRaisesRegex(weft.Usage, "one of cycle, ref, flow"):
+            kernel.run(engine="rtl")
+        with self.assertRaises(TypeError):
+            kernel.run(motor="rtl")
+        with self.assertRaises(TypeError):
+            program_id(0)
+
+
+class Networks(unittest.TestCase):
+    def test_run(self):
+        net = weft.Network("resnet18", "gemmini-default", image=32, divisor=8)
+        (_, shape, dtype), = net.inputs
+        image = numpy.random.default_rng(1).integers(-128, 128, shape, dtype)
+        run = net.run([image], check=True)
+        self.assertEqual(run.wrong, 0)
+        self.assertEqual(sum(run.layers["cycles"]), run.cycles)
+        self.assertEqual(run.cycles, run.array_cycles + run.host_cycles + run.edge_cycles)
+        ref = net.run([image], engine="ref")
+        del net  # runs keep what they show
+        numpy.testing.assert_array_equal(ref.outputs[0], run.outputs[0])
+        self.assertEqual(run.outputs[0].shape, (1, 1000))
+        with self.assertRaises(AttributeError):
+            run.beauty
+
+    def test_errors(self):
+        net = weft.Network("resnet18", "dim8", image=32, divisor=16)
+        with self.assertRaisesRegex(ValueError, "is int8"):
+            net.run([numpy.zeros((1, 3, 32, 32), numpy.float32)])
+        with self.assertRaisesRegex(ValueError, "1 inputs, not 0"):
+            net.run([])
+        with self.assertRaisesRegex(TypeError, "no 'imge'"):
+            weft.run("resnet18", imge=3)
+        with self.assertRaisesRegex(weft.BadInput, "resnet49"):
+            weft.run("resnet49")
+        with self.assertRaisesRegex(weft.BadInput, "nowhere.onnx"):
+            weft.run(Path("nowhere.onnx"))
+
+
+class Ends(unittest.TestCase):
+    def test_progress(self):
+        seen = []
+        run = weft.run("resnet18", image=32, divisor=16, progress=lambda *progress: seen.append(progress))
+        self.assertEqual([done for _, done, _, _ in seen], list(range(1, len(run.layers) + 1)))
+
+    def test_exceptions_of_progress_come_out(self):
+        def refuse(*_progress):
+            raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            weft.run("resnet18", image=32, divisor=16, progress=refuse)
+        self.assertGreater(weft.run("resnet18", image=32, divisor=16).cycles, 0)
+
+    def test_interrupt(self):
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            weft.search("resnet50", starts=60000)  # takes hours
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_two_threads(self):
+        cycles = []
+        work = [threading.Thread(target=lambda: cycles.append(weft.run("resnet18", image=32, divisor=16).cycles))
+                for _ in range(2)]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join()
+        self.assertEqual(len(cycles), 2)
+        self.assertEqual(cycles[0], cycles[1])
+
+
+class Searches(unittest.TestCase):
+    def test_model(self):
+        answer = weft.search("resnet50", starts=8, steps=40, side_max=16)
+        self.assertLessEqual(answer.side, 16)
+        self.assertGreaterEqual(answer.array["scratchpad_kib"], answer.scratchpad_kib)
+        with self.assertRaises(weft.CannotBuild):
+            weft.search("resnet50", starts=8, steps=40, max_area_mm2=1e-9)
+        with self.assertRaisesRegex(weft.Usage, "one of edp"):
+            weft.search("resnet50", objective="beauty")
+
+
+class Sweeps(unittest.TestCase):
+    LAYERS = "name: two\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n  - {name: b, P: 9, K: 24, C: 16}\n"
+    SPACE = {"name": "small", "base": "dim4", "networks": ["layers.yaml"],
+             "parameters": {"scratchpad.capacity_kib": [16, 32, 64]}}
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder.name)
+        Path("layers.yaml").write_text(self.LAYERS, encoding="utf-8")
+
+    def test_store(self):
+        store = weft.sweep(self.SPACE, "s.sqlite", jobs=1)
+        self.assertEqual((store.result["measurements"], store.result["fresh"]), (6, 6))
+        self.assertEqual(weft.sweep(self.SPACE, "s.sqlite").result["fresh"], 0)
+        points = weft.open("s.sqlite").points("order by cycles")
+        self.assertEqual(list(points["cycles"]), sorted(points["cycles"]))
+        self.assertEqual(len(store.points(limit=2)), 2)
+        best = store.array(points["array"][0])
+        self.assertIn(best["scratchpad_kib"], (16, 32, 64))
+        self.assertEqual(best.hash, points["array"][0])
+        self.assertEqual(store.query("select count(*) as n from array")["n"][0], 3)
+        self.assertEqual(sorted(os.listdir()), sorted(set(os.listdir()) - {"tmp"}))
+        with self.assertRaises(weft.BadInput):
+            store.points("no such words")
+        with self.assertRaises(weft.BadInput):
+            weft.open("layers.yaml")
+        with self.assertRaises(weft.BadInput):
+            weft.sweep("layers.yaml", "t.sqlite")
+        with self.assertRaises(KeyError):
+            store.array("0123")
+
+    def test_front(self):
+        store = weft.sweep(self.SPACE, "s.sqlite", jobs=1)
+        points = [(p["cycles"], p["energy_pj"]) for p in _table.records(store.points())]
+        front = {(p["cycles"], p["energy_pj"]) for p in _table.records(store.pareto())}
+        beaten = {p for p in points if any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)}
+        self.assertEqual(front, set(points) - beaten)
+        self.assertEqual(store.plot().svg().count("<circle"), 3)
+
+
+class Tables(unittest.TestCase):
+    def test_own_table(self):
+        own = _table.Table([{"a": 1, "b": 2.0, "c": "x"}, {"a": 3, "b": 0.123456, "c": "y"}])
+        self.assertEqual(own["a"], [1, 3])
+        self.assertEqual(own[["c", "a"]], [{"c": "x", "a": 1}, {"c": "y", "a": 3}])
+        self.assertEqual(own[1:].columns, ["a", "b", "c"])
+        self.assertEqual(str(own).splitlines(), ["a       b  c", "1       2  x", "3  0.1235  y"])
+
+    @unittest.skipIf(_table.pandas is None, "pandas is not installed")
+    def test_frame(self):
+        self.assertEqual(list(_table.table([{"a": 1}, {"a": 2}])["a"]), [1, 2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weft from Python: arrays, kernels, networks, searches and sweeps (docs/python.md).
+
+    array = weft.Array("gemmini-default", scratchpad_kib=512)
+    weft.run("resnet50", array).layers
+"""
+
+from weft._native import BadInput, CannotBuild, Error, Usage, version
+from weft._array import Array, arrays, parameters
+from weft._kernel import Kernel, kernel
+from weft._network import Network, generated_networks, run
+from weft._plot import Figure
+from weft._search import Answer, search
+from weft._sweep import Store, open, sweep  # noqa: A004  weft.open("s.sqlite") reads well
+from weft._table import Table
+
+__version__ = version().split()[0]
+__all__ = [
+    "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Kernel", "Network", "Store",
+    "Table", "Usage", "arrays", "generated_networks", "kernel", "open", "parameters", "run",
+    "search", "sweep", "version",
+]
