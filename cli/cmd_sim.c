@@ -330,6 +330,7 @@ cli_exit cli_sim(int argc, char **argv) {
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
+  if (network_job_is_misspelt(argv[0], &diag)) return CLI_BAD_INPUT;
   sim_files files = {0};
   const struct {
     const char *path;

@@ -12,9 +12,11 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/name.h"
+#include "base/number.h"
 #include "base/output.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
+#include "hw/array_text.h"
 
 enum { MAX_OPTIONS = 64 };
 
@@ -91,6 +93,7 @@ static const wf_option shared[] = {
     {"json", WF_TEXT(shared_values, common.json), "FILE|-", "write the result as JSON"},
     {"quiet", WF_FLAG(shared_values, common.quiet), NULL, "no progress and no report"},
     {"help", WF_FLAG(shared_values, help), NULL, "this text"},
+    {"h", WF_FLAG(shared_values, help), NULL, "the same"},
 };
 enum { SHARED = sizeof shared / sizeof *shared, OF_ARRAYS = 2, OF_JSON = 2 };
 
@@ -140,6 +143,19 @@ static cli_exit unknown_letter(const cli_usage *usage, int letter) {
   return code;
 }
 
+// The nearest option of the verb.
+static cli_exit unknown_option(const cli_usage *usage, const char *word, const choices *c) {
+  const cli_exit code = usage_error(usage, "unknown option %s", word);
+  char name[HW_WORD_MAX];
+  word += strspn(word, "-");
+  snprintf(name, sizeof name, "%.*s", (int)wf_min(strcspn(word, "="), sizeof name - 1), word);
+  hw_nearest nearest = hw_nearest_start(name);
+  for (size_t i = 0; i < c->count; i++)
+    if (!is_short(c->all[i].option)) hw_nearest_offer(&nearest, c->all[i].option->name);
+  if (nearest.best[0] != '\0') fprintf(stderr, "  hint: did you mean --%s?\n", nearest.best);
+  return code;
+}
+
 static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const choices *c) {
   struct option longs[MAX_OPTIONS + 1];
   char shorts[2 * MAX_OPTIONS + 2];
@@ -152,7 +168,7 @@ static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const c
     if (got == ':') return usage_error(usage, "option %s needs a value", word);
     if (got == '?' && optopt != 0) return unknown_letter(usage, optopt);
     if (got != 0) index = find_short(c, got);
-    if (index < 0) return usage_error(usage, "unknown option %s", word);
+    if (index < 0) return unknown_option(usage, word, c);
     const wf_option *option = c->all[index].option;
     if (!store_option(&c->all[index], optarg))
       return usage_error(

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "cli/cli.h"
+#include "hw/array_text.h"
 #include "weft_version.h"
 
 static const cli_verb verbs[] = {
@@ -34,7 +36,7 @@ static void print_help(FILE *out) {
       out);
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
     fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].summary);
-  fputs("\n`weft VERB --help` explains a verb; `weft --version` prints the version.\n", out);
+  fputs("\n`weft help VERB` explains a verb; `weft --version` prints the version.\n", out);
 }
 
 // Results that stdout did not take are lost, whatever the verb says. A verb that printed nothing may have no stdout.
@@ -48,23 +50,53 @@ static int end_of_output(int code) {
   return code == CLI_OK ? CLI_BAD_INPUT : code;
 }
 
+static bool is_one_of(const char *word, const char *const *words) {
+  for (; *words != NULL; words++)
+    if (strcmp(word, *words) == 0) return true;
+  return false;
+}
+
+static int unknown_verb(const char *word) {
+  char shown[WF_NAME_LINE];
+  fprintf(stderr, "weft: error: unknown verb %s\n", wf_name_shown(word, shown));
+  hw_nearest nearest = hw_nearest_start(word);
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) hw_nearest_offer(&nearest, verbs[i].name);
+  if (nearest.best[0] != '\0') fprintf(stderr, "  hint: did you mean %s?\n", nearest.best);
+  fputs("  hint: weft --help\n", stderr);
+  return CLI_USAGE;
+}
+
+static int run_verb(int argc, char **argv) {
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    if (strcmp(argv[0], verbs[i].name) == 0) return (int)verbs[i].run(argc, argv);
+  return unknown_verb(argv[0]);
+}
+
+// `help VERB ..` is `VERB .. --help`.
+static int help(int argc, char **argv) {
+  enum { WORDS = 3 };
+  char *words[WORDS + 1] = {NULL};
+  if (argc == 1) {
+    print_help(stdout);
+    return CLI_OK;
+  }
+  int count = 0;
+  for (int i = 1; i < argc && count < WORDS - 1; i++) words[count++] = argv[i];
+  words[count++] = (char[]){"--help"};
+  return run_verb(count, words);
+}
+
 static int run(int argc, char **argv) {
+  static const char *const helps[] = {"help", "--help", "-h", NULL};
+  static const char *const versions[] = {"version", "--version", "-V", NULL};
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;
   }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-    print_help(stdout);
-    return CLI_OK;
-  }
-  if (strcmp(argv[1], "--version") == 0) {
-    puts("weft " WEFT_VERSION " (" WEFT_GIT_VERSION ")");
-    return CLI_OK;
-  }
-  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-    if (strcmp(argv[1], verbs[i].name) == 0) return (int)verbs[i].run(argc - 1, argv + 1);
-  fprintf(stderr, "weft: error: unknown verb %s\n  hint: weft --help\n", argv[1]);
-  return CLI_USAGE;
+  if (is_one_of(argv[1], helps)) return help(argc - 1, argv + 1);
+  if (!is_one_of(argv[1], versions)) return run_verb(argc - 1, argv + 1);
+  puts("weft " WEFT_VERSION " (" WEFT_GIT_VERSION ")");
+  return CLI_OK;
 }
 
 int main(int argc, char **argv) { return end_of_output(run(argc, argv)); }

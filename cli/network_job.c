@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "cli/onnx_dims.h"
 #include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
+#include "hw/array_text.h"
 
 enum { MAPPINGS_MAX = 1 << 24 };
 
@@ -62,6 +64,16 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 bool network_job_is(const char *path) { return ends_with(path, ".onnx") || networks_find(path) != NULL; }
+
+bool network_job_is_misspelt(const char *path, wf_diag *diag) {
+  if (strpbrk(path, "./") != NULL || access(path, F_OK) == 0) return false;
+  wf_error(diag, wf_in_file(path), "no such file, and no generated network has this name");
+  hw_nearest nearest = hw_nearest_start(path);
+  for (size_t i = 0; i < networks_count(); i++) hw_nearest_offer(&nearest, networks_at(i)->name);
+  if (nearest.best[0] != '\0') wf_hint(diag, "did you mean %s?", nearest.best);
+  wf_hint(diag, "`weft net --list` names them");
+  return true;
+}
 
 static graph *read_model(const network_job_options *options, const char *path, wf_diag *diag) {
   networks_options made = options->network;

@@ -69,5 +69,7 @@ void network_job_release(network_job *job);
 
 // Whether the path is one of a network: an ONNX file or a generated network's name.
 bool network_job_is(const char *path);
+// Whether the path, which is no file, was meant as the name of a generated network: reports if so.
+bool network_job_is_misspelt(const char *path, wf_diag *diag);
 
 #endif

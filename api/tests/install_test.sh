@@ -17,9 +17,8 @@ LD_LIBRARY_PATH=${library%/*}
 PKG_CONFIG_PATH=${pc%/*}
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
 
-# The prefix of weft.pc is the one of the configuration; here it lies elsewhere.
 # shellcheck disable=SC2046  # flags are words
-"$cc" -std=c17 -Wall -Wextra -Werror "$example" $(pkg-config --define-prefix --cflags --libs weft) -o by_pkg_config
+"$cc" -std=c17 -Wall -Wextra -Werror "$example" $(pkg-config --cflags --libs weft) -o by_pkg_config
 [ "$(pkg-config --modversion weft)" = "$("$weft" --version | cut -d' ' -f2)" ] || { echo "weft.pc has another version"; exit 1; }
 
 mkdir -p find && cat >find/CMakeLists.txt <<END
@@ -35,7 +34,7 @@ cmake --build find/build >>find.log 2>&1 || { cat find.log; exit 1; }
 # A C++ compiler reads the header, too.
 printf '#include <weft/weft.h>\nint main() { return weft_version()[0] == 0; }\n' >version.cpp
 # shellcheck disable=SC2046
-c++ -Wall -Wextra -Werror version.cpp $(pkg-config --define-prefix --cflags --libs weft) -o version && ./version
+c++ -Wall -Wextra -Werror version.cpp $(pkg-config --cflags --libs weft) -o version && ./version
 
 "$weft" array show gemmini-default | sed 's/^\( *capacity_kib: \)256/\1512/' >array.yaml
 cycles=$("$weft" sim resnet18 --array array.yaml --size 64 --divisor 4 --json - --quiet |

@@ -21,7 +21,18 @@ done
 expect 2 'usage: weft VERB' "$weft"
 expect 0 'usage: weft VERB' "$weft" --help
 expect 0 '^weft [0-9]' "$weft" --version
+expect 0 'usage: weft VERB' "$weft" -h
+expect 0 '^weft [0-9]' "$weft" version
+expect 0 '^weft [0-9]' "$weft" -V
+expect 0 'usage: weft sim' "$weft" help sim
+expect 0 'usage: weft sim' "$weft" sim -h
+expect 0 'usage: weft bench flow' "$weft" help bench flow
 expect 2 'unknown verb nosuch' "$weft" nosuch
+expect 2 'did you mean sim\?' "$weft" sims
+expect 2 'unknown verb sims' "$weft" help sims
+expect 2 'did you mean --engine\?' "$weft" sim --engne=cycle good.elf
+expect 1 'did you mean resnet50\?' "$weft" sim resnet5O
+expect 1 'weft net --list' "$weft" sim nosuch
 expect 2 'unknown option --nosuch' "$weft" sim --nosuch good.elf
 expect 2 'missing argument' "$weft" sim
 expect 2 'too many arguments' "$weft" sim good.elf good.elf

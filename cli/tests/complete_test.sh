@@ -42,7 +42,7 @@ while read -r verb; do
   for shell in zsh fish; do
     for option in $options; do
       case $shell in
-        zsh) word="'$option[" ;;
+        zsh) word="'${option}[" ;;
         fish) case $option in --*) word="$verb' -l ${option#--} " ;; *) word="$verb' -s ${option#-} " ;; esac ;;
       esac
       grep -qF -- "$word" "$completions/weft.$shell" || { failed=1 && echo "weft.$shell: $verb has no $option"; }
