@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft sweep`: measures the points of a sweep into a store; `weft query`: asks a store.
+// `weft sweep`: measures the points of a sweep into a store.
 //
 // Started by mpirun or srun, rank 0 owns the store and the other ranks work for it.
 #include <inttypes.h>
@@ -8,13 +8,10 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/csv.h"
 #include "base/name.h"
 #include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
-#include "cli/sweep_fronts.h"
-#include "search/sweep/query.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"
 #include "weft_version.h"
@@ -198,113 +195,4 @@ cli_exit cli_sweep(int argc, char **argv) {
   sweep_spec_release(&spec);
   sweep_remote_leave(&group);
   return code;
-}
-
-// ---- query
-
-typedef struct query_arguments {
-  const char *network, *array;
-  uint64_t limit;
-  bool fronts;
-} query_arguments;
-
-// A line of names, or of the fields of a row.
-static void write_line(const sweep_query *q, const char *text_of(const sweep_query *q, int column)) {
-  for (int c = 0; c < sweep_query_columns(q); c++) {
-    if (c > 0) putchar(',');
-    wf_csv_field(text_of(q, c), stdout);
-  }
-  putchar('\n');
-}
-
-static cJSON *json_row(const sweep_query *q) {
-  cJSON *row = cJSON_CreateObject();
-  for (int c = 0; c < sweep_query_columns(q); c++) {
-    const sweep_query_kind kind = sweep_query_kind_of(q, c);
-    if (kind == QUERY_NULL) {
-      cJSON_AddNullToObject(row, sweep_query_name(q, c));
-    } else if (kind == QUERY_TEXT) {
-      cJSON_AddStringToObject(row, sweep_query_name(q, c), sweep_query_text(q, c));
-    } else if (kind == QUERY_INTEGER) {
-      cli_json_integer(row, sweep_query_name(q, c), sweep_query_integer(q, c));
-    } else {
-      cJSON_AddNumberToObject(row, sweep_query_name(q, c), sweep_query_number(q, c));
-    }
-  }
-  return row;
-}
-
-// The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
-static bool write_array(const char *path, const char *hash, const char *out_path, wf_diag *diag) {
-  if (hash[strspn(hash, "0123456789abcdef")] != '\0') {
-    wf_error(diag, wf_in_file(path), "array '%s' is no hash", hash);
-    return false;
-  }
-  char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
-  sweep_query *q = sweep_query_open(path, text, NULL, 0, diag);
-  wf_free(text);
-  if (q == NULL) return false;
-  bool good = sweep_query_next(q, diag);
-  FILE *out = good ? cli_open_output(out_path, diag) : NULL;
-  if (!good) wf_error(diag, wf_in_file(path), "has no array %s", hash);
-  if (out != NULL) fputs(sweep_query_text(q, 0), out);
-  good = out != NULL && cli_close(out, out_path, diag);
-  sweep_query_close(q);
-  return good;
-}
-
-static cli_exit run_query(const cli_common *common, const query_arguments *arguments, const char *path,
-                          const char *text, wf_diag *diag) {
-  if (!cli_check_output(arguments->array, diag)) return CLI_BAD_INPUT;
-  sweep_query *q = sweep_query_open(path, text, arguments->network, arguments->limit, diag);
-  if (q == NULL) return CLI_BAD_INPUT;
-  cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
-  char hash[32] = "";
-  const int array = sweep_query_find(q, "array");
-  uint64_t count = 0;
-  for (; (arguments->limit == 0 || count < arguments->limit) && sweep_query_next(q, diag); count++) {
-    const bool any = count > 0;
-    if (!any && rows == NULL) write_line(q, sweep_query_name);
-    if (!any && array >= 0) snprintf(hash, sizeof hash, "%s", sweep_query_text(q, array));
-    if (rows == NULL) {
-      write_line(q, sweep_query_text);
-    } else {
-      cJSON_AddItemToArray(rows, json_row(q));
-    }
-  }
-  sweep_query_close(q);
-  const bool any = count > 0;
-  bool good = diag->errors == 0;
-  if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
-  if (good && !any) fprintf(stderr, "weft: no point is like this\n");
-  if (good && any && arguments->array != NULL) good = write_array(path, hash, arguments->array, diag);
-  return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
-}
-
-static const wf_option query_rows[] = {
-    {"network", WF_TEXT(query_arguments, network), "NAME", "only rows of this network"},
-    {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
-    {"fronts", WF_FLAG(query_arguments, fronts), NULL,
-     "the points on the fronts of the engines cycle and flow, and how far they are apart"},
-    {"write-array", WF_TEXT(query_arguments, array), "FILE.yaml", "write the array of the first row"},
-};
-
-cli_exit cli_query(int argc, char **argv) {
-  query_arguments arguments = {0};
-  static const cli_usage usage = {
-      .verb = "query",
-      .synopsis = "STORE [CONDITION]",
-      .text =
-          "Prints the points of a sweep for which a condition holds, as CSV or JSON:\n"
-          "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
-          "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
-      .options = {CLI_OPTIONS(query_rows, 0)},
-      .min_arguments = 1,
-      .max_arguments = 2};
-  cli_common common;
-  cli_exit code;
-  if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network, &diag);
-  return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
 }

@@ -499,7 +499,7 @@ bool compile(const compile_request *request, compile_result *result, wf_diag *di
 }
 
 block_program *compile_placed(const compile_request *request, compile_result *result, wf_diag *diag) {
-  assert(request->from == COMPILE_KERNEL && (request->judge != NULL || request->tune <= 1));
+  assert(request->from == COMPILE_KERNEL && (request->tuning.judge != NULL || request->tuning.count <= 1));
   *result = (compile_result){.config = -1};
   pipeline p = {.request = request, .result = result, .diag = diag};
   bool good = read_kernel(&p);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays: read, change, check (docs/array.md)."""
 
+from functools import lru_cache
 from itertools import count
 
 from weft._native import call, encode, ffi, filled, lib, path, text
@@ -23,16 +24,22 @@ def parameters():
         return found
 
 
+@lru_cache
+def _kinds():
+    """Of all parameters by name."""
+    return {p["name"]: p["kind"] for p in parameters()}
+
+
+@lru_cache
 def _find(name):
     """The parameter that a keyword means: scratchpad.capacity_kib is also scratchpad_capacity_kib and scratchpad_kib."""
-    names = [p["name"] for p in parameters()]
-    if name in names:
+    if name in _kinds():
         return name
-    for dotted in names:
+    for dotted in _kinds():
         if dotted.replace(".", "_", 1) == name:
             return dotted
     section, _, rest = name.partition("_")
-    near = [n for n in names if n.startswith(section + ".") and n.endswith("_" + rest)]
+    near = [n for n in _kinds() if n.startswith(section + ".") and n.endswith("_" + rest)]
     return near[0] if len(near) == 1 else name  # libweft says what is wrong with it
 
 
@@ -82,7 +89,7 @@ class Array:
     def __getitem__(self, name):
         name, value = _find(name), ffi.new("uint32_t *")
         call(lib.weft_array_get, self.pointer, encode(name), value)
-        kind = next(p["kind"] for p in parameters() if p["name"] == name)
+        kind = _kinds()[name]
         if kind == "choice":
             shown = ffi.new("char[64]")
             call(lib.weft_array_get_text, self.pointer, encode(name), shown, 64)

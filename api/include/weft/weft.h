@@ -71,8 +71,8 @@ typedef bool weft_progress_function(void *context, const weft_progress *progress
 // For all calls that follow; NULL: none.
 WEFT_API void weft_session_watch(weft_session *session, weft_progress_function *progress, void *context);
 
-// Ends the call that the session is in. The only function that another thread, or a handler of a signal, may call
-// meanwhile.
+// Ends the call that the session is in: runs, searches and sweeps look for it, compilation goes on to its end. The only
+// function that another thread, or a handler of a signal, may call meanwhile.
 WEFT_API void weft_session_cancel(weft_session *session);
 
 // Frees texts that a function says are to be freed.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// `weft query`: asks the store of a sweep, through libweft.
+#include <string.h>
+
+#include "api/include/weft/weft.h"
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "cli/cli.h"
+#include "cli/sweep_fronts.h"
+
+typedef struct query_arguments {
+  const char *network, *array;
+  uint64_t limit;
+  bool fronts;
+} query_arguments;
+
+// A question and who asks it.
+typedef struct question {
+  weft_session *session;
+  const char *store;
+  weft_rows *rows;
+} question;
+
+// False after the library's messages were printed.
+static bool ask(question *q, const char *text, const char *network, uint64_t limit) {
+  q->rows = weft_query(q->session, q->store, text, network, limit);
+  fputs(weft_session_messages(q->session), stderr);
+  return q->rows != NULL;
+}
+
+// The next row; messages of what went wrong are printed.
+static bool next(question *q) {
+  const bool any = weft_rows_next(q->session, q->rows);
+  fputs(weft_session_messages(q->session), stderr);
+  return any;
+}
+
+// A line of names, or of the fields of a row.
+static void write_line(const weft_rows *rows, const char *text_of(const weft_rows *rows, size_t column)) {
+  for (size_t c = 0; c < weft_rows_columns(rows); c++) {
+    if (c > 0) putchar(',');
+    wf_csv_field(text_of(rows, c), stdout);
+  }
+  putchar('\n');
+}
+
+static cJSON *json_row(const weft_rows *rows) {
+  cJSON *row = cJSON_CreateObject();
+  for (size_t c = 0; c < weft_rows_columns(rows); c++) {
+    const char *name = weft_rows_name(rows, c);
+    const weft_value kind = weft_rows_kind(rows, c);
+    if (kind == WEFT_NULL) {
+      cJSON_AddNullToObject(row, name);
+    } else if (kind == WEFT_TEXT) {
+      cJSON_AddStringToObject(row, name, weft_rows_text(rows, c));
+    } else if (kind == WEFT_INTEGER) {
+      cli_json_integer(row, name, weft_rows_integer(rows, c));
+    } else {
+      cJSON_AddNumberToObject(row, name, weft_rows_number(rows, c));
+    }
+  }
+  return row;
+}
+
+// The column of this name; as many as there are: none.
+static size_t find(const weft_rows *rows, const char *name) {
+  size_t column = 0;
+  while (column < weft_rows_columns(rows) && strcmp(weft_rows_name(rows, column), name) != 0) column++;
+  return column;
+}
+
+// The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
+static bool write_array(const question *first, const char *hash, const char *out_path, wf_diag *diag) {
+  if (hash[strspn(hash, "0123456789abcdef")] != '\0') {
+    wf_error(diag, wf_in_file(first->store), "array '%s' is no hash", hash);
+    return false;
+  }
+  question q = *first;
+  char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
+  const bool asked = ask(&q, text, NULL, 0);
+  wf_free(text);
+  if (!asked) return false;
+  bool good = next(&q);
+  FILE *out = good ? cli_open_output(out_path, diag) : NULL;
+  if (!good) wf_error(diag, wf_in_file(q.store), "has no array %s", hash);
+  if (out != NULL) fputs(weft_rows_text(q.rows, 0), out);
+  good = out != NULL && cli_close(out, out_path, diag);
+  weft_rows_close(q.rows);
+  return good;
+}
+
+static cli_exit answer(question *q, const cli_common *common, const query_arguments *arguments, wf_diag *diag) {
+  cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
+  char hash[32] = "";
+  const size_t array = find(q->rows, "array");
+  bool any = false;
+  for (; next(q); any = true) {
+    if (!any && rows == NULL) write_line(q->rows, weft_rows_name);
+    if (!any && array < weft_rows_columns(q->rows)) snprintf(hash, sizeof hash, "%s", weft_rows_text(q->rows, array));
+    if (rows == NULL) {
+      write_line(q->rows, weft_rows_text);
+    } else {
+      cJSON_AddItemToArray(rows, json_row(q->rows));
+    }
+  }
+  bool good = weft_session_status(q->session) == WEFT_OK;
+  weft_rows_close(q->rows);
+  if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
+  if (good && !any) fprintf(stderr, "weft: no point is like this\n");
+  if (good && any && arguments->array != NULL) good = write_array(q, hash, arguments->array, diag);
+  return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
+}
+
+static cli_exit run_query(const cli_common *common, const query_arguments *arguments, const char *path,
+                          const char *text, wf_diag *diag) {
+  if (!cli_check_output(arguments->array, diag)) return CLI_BAD_INPUT;
+  question q = {.session = weft_session_create(), .store = path};
+  cli_exit code = CLI_BAD_INPUT;
+  if (ask(&q, text, arguments->network, arguments->limit)) code = answer(&q, common, arguments, diag);
+  weft_session_destroy(q.session);
+  return code;
+}
+
+static const wf_option query_rows[] = {
+    {"network", WF_TEXT(query_arguments, network), "NAME", "only rows of this network"},
+    {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
+    {"fronts", WF_FLAG(query_arguments, fronts), NULL,
+     "the points on the fronts of the engines cycle and flow, and how far they are apart"},
+    {"write-array", WF_TEXT(query_arguments, array), "FILE.yaml", "write the array of the first row"},
+};
+
+cli_exit cli_query(int argc, char **argv) {
+  query_arguments arguments = {0};
+  static const cli_usage usage = {
+      .verb = "query",
+      .synopsis = "STORE [CONDITION]",
+      .text =
+          "Prints the points of a sweep for which a condition holds, as CSV or JSON:\n"
+          "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
+          "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
+      .options = {CLI_OPTIONS(query_rows, 0)},
+      .min_arguments = 1,
+      .max_arguments = 2};
+  cli_common common;
+  cli_exit code;
+  if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
+  wf_diag diag = wf_diag_to(stderr);
+  if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network, &diag);
+  return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
+}
