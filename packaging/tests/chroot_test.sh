@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Debian packages, installs them on a bare Debian (debootstrap, in a chroot) with what they depend on, and uses
-# them there. Needs root, debootstrap and the machine's package mirror; takes minutes and 1 GB.
+# them there. Needs root, debootstrap and the machine's package mirror; takes three minutes and 1 GB.
 # usage: chroot_test.sh BUILD WORK_DIR
 set -eu
 build=$1 work=$2
@@ -16,7 +16,7 @@ rm -rf "$work" && mkdir -p "$work/packages"
 (cd "$work/packages" && cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/cpack.log" 2>&1) || { cat "$work/cpack.log"; exit 1; }
 ls "$work"/packages/*.deb
 debootstrap --variant=minbase "$VERSION_CODENAME" "$root" "$mirror" >"$work/debootstrap.log" 2>&1 || { tail "$work/debootstrap.log"; exit 1; }
-trap 'umount "$root/proc" 2>/dev/null || true' EXIT
+trap 'umount "$root/proc" 2>/dev/null && rm -rf "$root"' EXIT
 mount -t proc none "$root/proc"
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 [ ! -d /etc/apt/apt.conf.d ] || cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
