@@ -88,6 +88,9 @@ typedef struct cli_usage {
 // argv[0..*argc). False when the verb should end with *exit: help was printed, or a usage error.
 bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit);
 
+// Whether a verb prints its report to stdout: not with --quiet, and not where JSON stands there, which stands alone.
+bool cli_prints(const cli_common *common);
+
 // The array of --array (default gemmini-default) with --isa applied.
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);
 

@@ -133,7 +133,7 @@ static cli_exit check(const cli_common *common, int argc, char **argv, wf_diag *
       code = CLI_BAD_INPUT;
       continue;
     }
-    if (!common->quiet) printf("%s: good, hash %016" PRIx64 "\n", argv[i], hw_array_hash(&array));
+    if (cli_prints(common)) printf("%s: good, hash %016" PRIx64 "\n", argv[i], hw_array_hash(&array));
   }
   return code;
 }

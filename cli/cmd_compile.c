@@ -137,7 +137,7 @@ cli_exit cli_compile(int argc, char **argv) {
   kernel_job job;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
   if (code == CLI_OK && options.output != NULL) code = write_output(&options, &job, &diag);
-  if (code == CLI_OK && !common.quiet) print_summary(&job, argv[0]);
+  if (code == CLI_OK && cli_prints(&common)) print_summary(&job, argv[0]);
   if (code == CLI_OK && common.json != NULL && !cli_write_json(common.json, kernel_json(&job, argv[0]), &diag))
     code = CLI_BAD_INPUT;
   kernel_release(&job);

@@ -248,7 +248,7 @@ static cli_exit diff_engines(const cli_common *common, diff *d, wf_diag *diag) {
   cli_exit code = run_both(d, diag);
   if (code != CLI_OK) return code;
   compare(d);
-  if (!common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0)) print(d);
+  if (cli_prints(common)) print(d);
   if (common->json != NULL && !cli_write_json(common->json, json(d), diag)) return CLI_BAD_INPUT;
   return d->equal ? CLI_OK : CLI_MISMATCH;
 }

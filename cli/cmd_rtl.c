@@ -28,11 +28,6 @@ typedef struct rtl_action {
   size_t arguments;  // at most; one alone names the array
 } rtl_action;
 
-// JSON on stdout stands alone.
-static bool prints(const cli_common *common) {
-  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
-}
-
 static cJSON *summary_of(const hw_array *array) {
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "array", array->name);
@@ -43,7 +38,7 @@ static cJSON *summary_of(const hw_array *array) {
 // ---- build
 
 static bool report_model(const cli_common *common, const hw_array *array, const sim_rtl_model *model, wf_diag *diag) {
-  if (prints(common))
+  if (cli_prints(common))
     printf("%s\n  %s, %s in %.1f s\n", model->path, array->name, model->cached ? "cached; was built" : "built",
            model->seconds);
   if (common->json == NULL) return true;
@@ -91,7 +86,7 @@ static cli_exit write_set(const cli_common *common, const rtl_options *options, 
   size_t files;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
   if (!hw_export_write(&array, options->directory, &files, diag)) return CLI_BAD_INPUT;
-  if (prints(common)) printf("%s: %s, %zu files\n", options->directory, array.name, files);
+  if (cli_prints(common)) printf("%s: %s, %zu files\n", options->directory, array.name, files);
   if (common->json == NULL) return CLI_OK;
   cJSON *document = summary_of(&array);
   cJSON_AddStringToObject(document, "directory", options->directory);
@@ -148,7 +143,7 @@ static cli_exit synth(const cli_common *common, const rtl_options *options, wf_d
   hw_synth_result *result = WF_NEW(hw_synth_result);
   cli_exit code = CLI_CANNOT_BUILD;
   if (hw_synth(&array, &synth_options, result, diag)) {
-    if (prints(common)) print_synthesis(result);
+    if (cli_prints(common)) print_synthesis(result);
     const bool good = common->json == NULL || write_synthesis(common, &array, result, diag);
     code = good ? CLI_OK : CLI_BAD_INPUT;
   }

@@ -117,7 +117,7 @@ static cli_exit judge(const cli_common *common, const run_options *options, cons
                              .compared = compared,
                              .units = options->units,
                              .sensitivity = options->sensitivity ? &account : NULL};
-  if (!common->quiet) print_report(&report, stdout);
+  if (cli_prints(common)) print_report(&report, stdout);
   if (common->json != NULL && !cli_write_json(common->json, to_json(&report), diag)) return CLI_BAD_INPUT;
   if (!compared || verdict.wrong == 0) return CLI_OK;
   print_wrong(&report);
@@ -136,7 +136,7 @@ static cli_exit judge_elf(const cli_common *common, const run_options *options, 
   if (code != CLI_OK) return code;
   const bool good = elf.wrong == NULL && elf.tensors > 0;
   char number[WF_THOUSANDS];
-  if (!common->quiet)
+  if (cli_prints(common))
     printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n", job->array.name,
            engine->name, wf_thousands(elf.cycles, number), good ? "as the oracle's" : "WRONG");
   cJSON *object = kernel_json(job, path);

@@ -99,7 +99,7 @@ typedef struct search_job {
 } search_job;
 
 static cli_exit give_answer(const search_job *job, const search_answer *a) {
-  if (search_prints(job->common)) search_print(a, stdout);
+  if (cli_prints(job->common)) search_print(a, stdout);
   if (job->list != NULL) cJSON_AddItemToArray(job->list, search_json(a));
   const char *directory = job->options->directory;
   return directory == NULL || search_write(a, directory, job->diag) ? CLI_OK : CLI_BAD_INPUT;

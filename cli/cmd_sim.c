@@ -196,6 +196,15 @@ static bool timing_agrees(const sim_options *options, const sim_engine_ops *engi
   return false;
 }
 
+// A result for machines on stdout stands alone: what the program prints goes to stderr.
+static bool takes_stdout(const cli_common *common, const sim_options *options) {
+  const char *const results[] = {common->json,   options->csv,    options->report,
+                                 options->trace, options->events, options->timeline};
+  for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+    if (results[i] != NULL && strcmp(results[i], "-") == 0) return true;
+  return false;
+}
+
 static cli_exit simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
                          wf_diag *diag) {
   hw_array array;
@@ -222,7 +231,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                            .max_instructions = options->max_instructions,
                            .any_array = options->any_array,
                            .at_recorded_times = options->at_recorded_times,
-                           .console = stdout,
+                           .console = takes_stdout(common, options) ? stderr : stdout,
                            .console_error = stderr,
                            .trace = files->trace,
                            .events = recorded ? &events : NULL,

@@ -129,7 +129,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
     code = write_json(common, path, spec->fidelity, &progress, outcome, diag);
     if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;
     if (outcome == SWEEP_FAILED) code = CLI_BAD_INPUT;
-    if (!common->quiet && outcome == SWEEP_FINISHED) print_end(wf_name_shown(path, shown_path), spec, &progress);
+    if (cli_prints(common) && outcome == SWEEP_FINISHED) print_end(wf_name_shown(path, shown_path), spec, &progress);
   }
   wf_free(path);
   wf_free(name);

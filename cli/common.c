@@ -215,6 +215,10 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
   return true;
 }
 
+bool cli_prints(const cli_common *common) {
+  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
+}
+
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   if (!hw_array_load(array, common->array == NULL ? "gemmini-default" : common->array, diag)) return false;
   if (common->isa != 0) array->isa.revision = common->isa;

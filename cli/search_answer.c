@@ -9,10 +9,6 @@
 #include "base/alloc.h"
 #include "base/name.h"
 
-bool search_prints(const cli_common *common) {
-  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
-}
-
 void search_print(const search_answer *a, FILE *out) {
   char name[WF_NAME_LINE];
   fprintf(out, "%s: %g x %g array, scratchpad %g KiB, accumulator %g KiB\n", wf_name_shown(a->network->name, name),

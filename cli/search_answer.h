@@ -21,7 +21,6 @@ struct search_answer {
   void (*add_how)(const search_answer *answer, cJSON *object);
 };
 
-bool search_prints(const cli_common *common);  // JSON on stdout stands alone
 void search_print(const search_answer *answer, FILE *out);
 cJSON *search_json(const search_answer *answer);
 // NET.txt and NET.json in a folder, which is made if it is not there.

@@ -374,7 +374,7 @@ cli_exit search_simulated(const truth_options *options, const cli_common *common
     r.program = &program;
   }
   if (good) {
-    if (search_prints(common)) print_text(&r, stdout);
+    if (cli_prints(common)) print_text(&r, stdout);
     if (object != NULL) *object = to_json(&r);
     code = directory == NULL || write_directory(&r) ? CLI_OK : CLI_BAD_INPUT;
   }

@@ -70,7 +70,7 @@ static bool write_file(const char *path, const network_report *report,
 
 static cli_exit write_reports(const cli_common *common, const sim_network_options *options,
                               const network_report *report, wf_diag *diag) {
-  if (!common->quiet) network_report_totals(report, stdout);
+  if (cli_prints(common)) network_report_totals(report, stdout);
   if (!write_file(options->report, report, network_report_totals, diag)) return CLI_BAD_INPUT;
   if (!write_file(options->csv, report, network_report_csv, diag)) return CLI_BAD_INPUT;
   if (common->json != NULL && !cli_write_json(common->json, network_report_json(report), diag)) return CLI_BAD_INPUT;
@@ -92,7 +92,7 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
                          const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
-  w.table = !common->quiet && !is_stdout(common->json) && !is_stdout(options->csv);
+  w.table = cli_prints(common) && !is_stdout(options->csv);
   if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
   const sim_events events = {.context = &w, .event = take_event};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};

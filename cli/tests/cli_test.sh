@@ -218,6 +218,22 @@ expect 0 'no difference' "$weft" array diff dim8 copy.yaml
 
 # ---- other output
 expect 0 '"weft_exit":' "$weft" sim --json - --quiet good.elf
+# alone COMMAND...: with --json - there is one document on stdout and nothing else, also without --quiet.
+alone() {
+  expect 0 '' "$@" --json -
+  grep -qxE '[[{]' out.txt && [ "$(head -n 1 out.txt)$(tail -n 1 out.txt)" = '{}' ] ||
+    [ "$(head -c 1 out.txt)$(tail -n 1 out.txt | tail -c 2)" = '[]' ] || {
+    failed=$((failed + 1))
+    printf 'FAILED: %s --json -: stdout is not JSON alone: %s\n' "$*" "$(head -n 3 out.txt)"
+  }
+}
+alone "$weft" sim good.elf
+alone "$weft" sim "${weft%/*}/driver/examples/dim4/matmul_ws.elf" --array dim4  # which prints
+alone "$weft" sim resnet18 --size 32 --divisor 16 --no-check
+alone "$weft" run "$source/../../workloads/kernels/gemm.py" --shape M=32,N=32,K=32
+alone "$weft" compile "$source/../../workloads/kernels/gemm.py" --shape M=32,N=32,K=32 -o gemm.trace
+alone "$weft" array list
+alone "$weft" rtl dim2 -o alone
 expect 0 'mvin3' "$weft" isa table
 expect 0 'main' "$weft" disasm unknown_funct.elf
 
