@@ -95,8 +95,7 @@ weft_kernel *weft_kernel_compile(weft_session *s, const weft_array *array, const
                              .array = &k->array,
                              .kernel = o.kernel,
                              .autotune = o.autotune,
-                             .judge = run_judge,
-                             .tune = o.tune,
+                             .tuning = run_tuning(o.tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
                              .straight = true};
   if (!set_choices(s, &o, &request)) return weft_kernel_destroy(k), NULL;
   bool good = hw_array_check(&k->array, k->array.name, &s->diag);

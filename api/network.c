@@ -52,8 +52,9 @@ static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {
 }
 
 static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
-  const network_options options = {
-      .array = &n->array, .tune = o->tune, .judge = run_judge, .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
+  const network_options options = {.array = &n->array,
+                                   .tuning = run_tuning(o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
+                                   .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
   n->net = network_create(n->form->placed, &options, diag);
   return n->net != NULL;
 }

@@ -179,7 +179,7 @@ static cli_exit compare(job *j, wf_diag *diag) {
   if (j->options->topology != NULL) return write_topology(j, diag) ? CLI_OK : CLI_BAD_INPUT;
   j->results = wf_calloc(j->network->count, sizeof *j->results);
   const bool ran = run_layers(j, diag);
-  if (!j->common->quiet && (j->common->json == NULL || strcmp(j->common->json, "-") != 0)) print_text(j);
+  if (cli_prints(j->common)) print_text(j);
   bool good = j->options->csv == NULL || write_csv(j, diag);
   good = (j->common->json == NULL || cli_write_json(j->common->json, json_of(j), diag)) && good;
   wf_free(j->results);
