@@ -28,6 +28,19 @@ static void shape_text(const graph *g, const graph_node *node, char *text, size_
 
 // ---- text
 
+enum { NAME_WIDTH = 28 };
+
+// Of a name that is too long the end: that is where names of layers differ.
+static void print_name(const char *name, FILE *out) {
+  static const char cut[] = "..";
+  enum { CUT = sizeof cut - 1 };
+  const size_t length = strlen(name);
+  const char *from = name + (length > NAME_WIDTH ? length - (NAME_WIDTH - CUT) : 0);
+  while (((unsigned char)*from & 0xc0) == 0x80) from++;  // a character of UTF-8 stays whole
+  if (from != name) fputs(cut, out);
+  wf_name_column(from, from == name ? NAME_WIDTH : NAME_WIDTH - CUT, true, out);
+}
+
 void network_report_head(FILE *out) {
   fprintf(out, "%4s %-28s %-14s %-22s %-5s %12s %7s %12s %10s  %s\n", "step", "node", "operator", "result", "place",
           "cycles", "util %", "bytes", "energy uJ", "waits most for");
@@ -39,7 +52,7 @@ void network_report_step(const network *net, int step, const run_step_result *r,
   char shape[64], cycles[WF_THOUSANDS], bytes[WF_THOUSANDS];
   shape_text(net->graph, s->node, shape, sizeof shape);
   fprintf(out, "%4d ", step);
-  wf_name_column(s->name, 28, true, out);
+  print_name(s->name, out);
   fprintf(out, " %-14.14s %-22.22s %-5s %12s ", graph_op_name(s->node->op), shape,
           s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? wf_thousands(r->cycles, cycles) : "-");
   if (s->macs != 0 && r->cycles != 0)

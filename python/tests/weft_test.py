@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy
 import weft
 from weft import _table
-from weft.language import *  # noqa: F403
-
-GRID = 'lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"]))'
+from weft.language import *
 
 
 @weft.kernel(grid=lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"])))
@@ -27,6 +25,13 @@ def product(a_ptr: int8, b_ptr: int8, c_ptr: int32, M, N, K, B: constexpr = 32):
         b = make_block_ptr(b_ptr, (K, N), (N, 1), (k, n), (B, B), (1, 0))
         acc += dot(load(a, boundary_check=(0, 1)), load(b, boundary_check=(0, 1)))
     store(make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (B, B), (1, 0)), acc, boundary_check=(0, 1))
+
+
+@weft.kernel(grid="(cdiv(N, META['B']),)")
+def copy(a_ptr: int8, c_ptr: int8, N, B: constexpr = 64):
+    n = program_id(0) * B
+    a = load(make_block_ptr(a_ptr, (N,), (1,), (n,), (B,), (0,)), boundary_check=(0,))
+    store(make_block_ptr(c_ptr, (N,), (1,), (n,), (B,), (0,)), a, boundary_check=(0,))
 
 
 @weft.kernel
@@ -73,6 +78,11 @@ class Kernels(unittest.TestCase):
             run = product("gemmini-default", a, b, c, M=40, N=24, K=56, engine=engine)
             numpy.testing.assert_array_equal(c, a.astype(numpy.int32) @ b)
             self.assertEqual(run.cycles > 0, engine == "cycle")
+
+    def test_grid_as_text(self):
+        a, c = operands(20, 1, 10)[0].reshape(-1), numpy.zeros(200, numpy.int8)
+        copy("dim4", a, c, N=200)
+        numpy.testing.assert_array_equal(a, c)
 
     def test_compiled_once(self):
         kernel = product.compile("dim8", M=16, N=16, K=16)

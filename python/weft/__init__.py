@@ -11,7 +11,7 @@ from weft._kernel import Kernel, kernel
 from weft._network import Network, generated_networks, run
 from weft._plot import Figure
 from weft._search import Answer, search
-from weft._sweep import Store, open, sweep  # noqa: A004  weft.open("s.sqlite") reads well
+from weft._sweep import Store, open, sweep
 from weft._table import Table
 
 __version__ = version().split()[0]

@@ -129,6 +129,8 @@ class Function:
         return self.compile(array, **arguments).run(*data, **of_run)
 
 
-def kernel(function=None, *, grid=None):  # noqa: ARG001  the source has the grid
-    """Makes a function a kernel: @weft.kernel(grid=lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"])))."""
+def kernel(function=None, *, grid=None):
+    """Makes a function a kernel: @weft.kernel(grid=lambda META: (cdiv(M, META["B"]), cdiv(N, META["B"]))).
+
+    The grid is read from the source, like the function; it may also be a text."""
     return Function if function is None else Function(function)

@@ -103,6 +103,6 @@ def _value(rows, column):
     return lib.weft_rows_number(rows, column) if kind == lib.WEFT_NUMBER else text(lib.weft_rows_text(rows, column))
 
 
-def open(file):  # noqa: A001
+def open(file):
     """The store of a sweep."""
     return Store(file)
