@@ -81,24 +81,25 @@ static bool is_left(const flow_pass *p, uint32_t queue, uint32_t number) {
   return (int32_t)(p->known[queue] - number) > 0;
 }
 
-// Queue q: the next command leaves it, if that follows from the queues around it.
-static void settle_queue(flow_pass *p, uint32_t q) {
+// Queue q: the next command leaves it, if that follows from the queues around it; else false.
+static bool settle_queue(flow_pass *p, uint32_t q) {
   const uint32_t n = p->known[q];
-  if (n == p->pushed || (q > 0 && p->known[q - 1] == n) || (int32_t)(p->known[q + 1] - (n - 2)) <= 0) return;
+  if (n == p->pushed || (q > 0 && p->known[q - 1] == n) || (int32_t)(p->known[q + 1] - (n - 2)) <= 0) return false;
   flow_time at = q == 0 ? p->pushed_at[n % FLOW_PASS] : left_at(p, q - 1, n);
   at = flow_later(at, flow_later(left_at(p, q, n - 1), left_at(p, q + 1, n - 2)));
   p->left[q][n % FLOW_PASS] = flow_after(at, 1, FLOW_W_FRONT);
   p->known[q]++;
+  return true;
 }
 
 // Finds all times that follow; those of the last queue are the station's. A command that is pushed goes on from queue
 // to queue, one that leaves makes room for one in each queue before.
 static void settle_pushed(flow_pass *p) {
-  for (uint32_t q = 0; q < p->last; q++) settle_queue(p, q);
+  for (uint32_t q = 0; q < p->last && settle_queue(p, q); q++) continue;
 }
 
 static void settle_left(flow_pass *p) {
-  for (uint32_t q = p->last; q-- > 0;) settle_queue(p, q);
+  for (uint32_t q = p->last; q > 0 && settle_queue(p, q - 1); q--) continue;
 }
 
 // The chain is empty from `at` on. Two commands have left it before.
@@ -422,7 +423,7 @@ void flow_front_push(flow_engine *e, uint64_t cycle, const arch_command *command
   p->command[p->pushed % FLOW_PASS] = taken;
   p->pushed_at[p->pushed++ % FLOW_PASS] = at;
   settle_pushed(p);
-  wake_pass(e);
+  if (head_of(p) == p->pushed - 1) wake_pass(e);
 }
 
 void flow_front_done(flow_engine *e, sim_class unit, bool conv, flow_time at) {
