@@ -24,6 +24,8 @@ static const uint8_t cycles_of[] = {
     [ARCH_NORM_INV_SUM_EXP] = ENTRY + REDUCE + RECIPROCAL,
 };
 
+uint32_t cycle_normaliser_cycles(arch_norm command) { return cycles_of[command]; }
+
 void cycle_normaliser_init(cycle_normaliser *n, bool enabled, uint32_t sets) {
   assert((sets & (sets - 1)) == 0);
   *n = (cycle_normaliser){.enabled = enabled, .set_mask = sets - 1};
@@ -43,5 +45,5 @@ void cycle_normaliser_pass(cycle_normaliser *n, uint64_t now, cycle_unit_row row
 
 void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, arch_norm command) {
   assert(n->enabled && now >= n->idle_from && command != ARCH_NORM_NONE);
-  n->idle_from = now + cycles_of[command];
+  n->idle_from = now + cycle_normaliser_cycles(command);
 }

@@ -8,6 +8,7 @@
 #ifndef SIM_CYCLE_NORMALISER_H
 #define SIM_CYCLE_NORMALISER_H
 
+#include "sim/cycle/cycle.h"
 #include "sim/cycle/queue.h"
 #include "sim/ref/norm.h"
 
@@ -28,6 +29,9 @@ typedef struct cycle_normaliser {
   cycle_unit_row rows[CYCLE_NORMALISER_QUEUE];
   ref_stats *sets;
 } cycle_normaliser;
+
+// How long a row keeps the unit, from its entry to that of the next one; ARCH_NORM_NONE: one that passes.
+SIM_CYCLE_VISIBLE uint32_t cycle_normaliser_cycles(arch_norm command);
 
 void cycle_normaliser_init(cycle_normaliser *n, bool enabled, uint32_t sets);
 void cycle_normaliser_free(cycle_normaliser *n);

@@ -148,6 +148,7 @@ typedef struct flow_block {
   uint64_t address;
   uint32_t bytes;  // of the row up to and with this block
   uint8_t slot, bank;
+  uint8_t norm;  // arch_norm: what it does at the normaliser
   bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
   bool statistics;                   // ends at the normaliser
   bool ends;                         // the last one of its command
@@ -159,6 +160,8 @@ typedef struct flow_store {
   bool active, waking;
   uint8_t slot;
   bool acc, full, to_sp, pooled, image, garbage, statistics;
+  uint8_t norm;              // arch_norm of the last block of a row
+  flow_time normaliser_free;
   uint32_t laddr, cols, blocks, rows, count, position;
   uint64_t base, stride;
   flow_time start, left_queue;

@@ -6,7 +6,8 @@
 //   requested   while fewer than 2 wait for dispatch
 //   dispatched  its bank is read: room in the norm queue (read_delay + 2), no sum is added to in its bank; the command
 //               ends a cycle after that of its last block (STORE_END)
-//   entered     room in the scale queue (read_delay + 2), and behind the normaliser (2)
+//   entered     room in the scale queue (read_delay + 2), behind the normaliser (2), and in it: a row that it takes
+//               statistics of keeps it for as long as it computes (STATISTICS)
 //   scaled      room in the issue queue (read_delay + 1) and in the scale units
 //   sent        a scale unit's latency later, when the writer is free
 // A row's bursts are offered 3 cycles after its last block, one after the other; the writer takes the next row 3 cycles
@@ -14,6 +15,7 @@
 #include "arch/local.h"
 #include "isa/isa.h"
 #include "isa/isa_fields.h"
+#include "sim/cycle/normaliser.h"
 #include "sim/flow/memory.h"
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
@@ -70,6 +72,7 @@ static void decode(flow_engine *e, const cycle_front_command *command) {
   s->acc = from.accumulator && !from.garbage;
   s->full = s->acc && from.full && e->array->accumulator.full_reads;
   s->statistics = e->array->units.normaliser && s->acc && from.norm != ARCH_NORM_NONE;
+  s->norm = (uint8_t)(s->statistics ? from.norm : ARCH_NORM_NONE);
   s->count = blocks_wanted(e);
   s->position = 0;
 }
@@ -135,6 +138,7 @@ static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b
   b->address = s->base + place * s->stride;
   b->bytes = block * e->d.dim + (s->full ? length * 4 : length);
   b->writes = last && !s->to_sp && !s->statistics;
+  b->norm = last ? s->norm : (uint8_t)ref_norm_collecting((arch_norm)s->norm);
   b->bank =
       (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
 }
@@ -196,14 +200,22 @@ static bool enter(flow_store *s) {
   if (n >= NORMALISER && s->scaled <= n - NORMALISER) return false;
   flow_time cycle = behind(at(s, n)->dispatched);
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->entered));
+  if (at(s, n)->acc) cycle = flow_later(cycle, s->normaliser_free);
   if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->scaled));
   at(s, n)->entered = cycle;
+  if (at(s, n)->acc)
+    s->normaliser_free = flow_after(cycle, cycle_normaliser_cycles((arch_norm)at(s, n)->norm), FLOW_W_NORMALISER);
   s->entered++;
   return true;
 }
 
 static bool scale(flow_store *s) {
   const uint32_t n = s->scaled;
+  if (n != s->entered && at(s, n)->statistics) {
+    at(s, n)->scaled = at(s, n)->entered;
+    s->scaled++;
+    return true;
+  }
   if (n == s->entered || (n >= s->issue_room && s->sent <= n - s->issue_room)) return false;
   flow_time cycle = behind(at(s, n)->entered);
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->scaled));
