@@ -49,7 +49,8 @@ static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t co
     const uint64_t n = count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS;
     const uint64_t number = at / FLOW_CALENDAR_BITS, shift = at % FLOW_CALENDAR_BITS;
     flow_calendar_set(c, number, flow_low_bits(n) << shift);
-    if (shift + n > FLOW_CALENDAR_BITS) flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
+    if (shift + n > FLOW_CALENDAR_BITS)
+      flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
     at += n;
     count -= n;
   }

@@ -52,7 +52,7 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
   uint32_t entries;
-  uint64_t there;              // entries that had not ended when this was asked last
+  uint64_t there;               // entries that had not ended when this was asked last
   uint64_t known;               // entries whose end is known, a bit each
   uint32_t first;               // the entry that is or becomes free first
   uint32_t uses;                // a bit for each flow_use that there was
@@ -148,7 +148,7 @@ typedef struct flow_block {
   uint64_t address;
   uint32_t bytes;  // of the row up to and with this block
   uint8_t slot, bank;
-  uint8_t norm;  // arch_norm: what it does at the normaliser
+  uint8_t norm;                      // arch_norm: what it does at the normaliser
   bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
   bool statistics;                   // ends at the normaliser
   bool ends;                         // the last one of its command
@@ -160,7 +160,7 @@ typedef struct flow_store {
   bool active, waking;
   uint8_t slot;
   bool acc, full, to_sp, pooled, image, garbage, statistics;
-  uint8_t norm;              // arch_norm of the last block of a row
+  uint8_t norm;  // arch_norm of the last block of a row
   flow_time normaliser_free;
   uint32_t laddr, cols, blocks, rows, count, position;
   uint64_t base, stride;
@@ -277,7 +277,7 @@ typedef struct flow_engine {
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
-  uint32_t index;  // commands that entered the station
+  uint32_t index;                  // commands that entered the station
   flow_counts counts;
   flow_front front;
   flow_load load;

@@ -62,8 +62,7 @@ void flow_keep(flow_engine *e, sim_event_kind kind, sim_class unit, const flow_e
     e->event_room = e->event_room == 0 ? 1024 : 2 * e->event_room;
     e->events = wf_realloc(e->events, e->event_room, sizeof *e->events);
   }
-  e->events[e->event_count++] =
-      (sim_event){.kind = kind, .unit = unit, .index = entry->index, .cycle = cycle};
+  e->events[e->event_count++] = (sim_event){.kind = kind, .unit = unit, .index = entry->index, .cycle = cycle};
 }
 
 void flow_keep_alloc(flow_engine *e, const flow_entry *entry, const cycle_front_command *command) {

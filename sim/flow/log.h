@@ -25,7 +25,7 @@ struct flow_log {
   struct {
     flow_account *of;
     uint32_t count, room;
-  } sums[2];      // by half
+  } sums[2];                        // by half
   uint32_t crossing[2][FLOW_HALF];  // by half: its events that come from one of the other half
   uint32_t crossings[2];
   uint64_t lost;  // edges whose event before was gone

@@ -63,7 +63,7 @@ struct flow_memory {
   uint64_t works_for[REGISTERS];  // set
   uint32_t registers;
   flow_time enter_from;
-  flow_time register_before;  // what the request before waited for
+  flow_time register_before;   // what the request before waited for
   flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
   uint32_t beats_entered;
   flow_time evict_from;
