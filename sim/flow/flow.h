@@ -29,6 +29,7 @@ enum { SIM_FLOW_WEIGHTS = 64 };
 typedef struct sim_flow_account {
   int64_t cycles[SIM_FLOW_WEIGHTS];
   uint64_t edges[SIM_FLOW_WEIGHTS], released[SIM_FLOW_WEIGHTS];
+  uint64_t lost;  // edges of all that was recorded whose start was forgotten: they lead to another event
 } sim_flow_account;
 
 // NULL past the end.

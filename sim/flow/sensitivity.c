@@ -22,7 +22,7 @@ void sim_flow_account_to(const sim_engine *engine, uint64_t cycle, sim_flow_acco
   flow_log_account(e->log, e->idle_at, &own);
   const uint64_t idle = flow_cycle(e->idle_at);
   if (cycle > idle) own.cycles[FLOW_W_HOST] += (int64_t)(cycle - idle);
-  *account = (sim_flow_account){.cycles = {0}};
+  *account = (sim_flow_account){.lost = e->log->lost};
   for (unsigned w = 0; w + 1 < FLOW_WEIGHTS; w++) {
     account->cycles[w] = own.cycles[w + 1];
     account->edges[w] = own.edges[w + 1];

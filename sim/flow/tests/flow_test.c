@@ -401,6 +401,7 @@ static void weights_add_up_to_the_cycles(void **state) {
     sim_flow_account account;
     const uint64_t cycles = record(&array, &p, times, &account);
     assert_int_equal(sum_of(&account), cycles);
+    assert_int_equal(account.lost, 0);
     if (times == 1) assert_int_equal(cycles, cycles_on(&sim_flow_engine, &array, &p));
   }
 }
