@@ -50,10 +50,74 @@ static bool add_mask(network_lowering *l, network_call *call) {
   return true;
 }
 
+// Rows of a mask that is as high as the tensor, as calls of their own: those without excluded columns take less time.
+enum { RUN_MIN = 16, RUNS_MAX = 64 };
+
+static bool is_open(const int8_t *row, int64_t width) {
+  for (int64_t i = 0; i < width; i++)
+    if (row[i] == 0) return false;
+  return true;
+}
+
+// The end of the run of rows from `row` on that are alike; few open rows do not end a run of others.
+static int64_t run_end(const graph_tensor *mask, int64_t row, bool *open) {
+  const int64_t rows = mask->dim[0], width = mask->dim[1];
+  const int8_t *bytes = mask->data;
+  int64_t end = row, opened = 0;
+  for (; end < rows && is_open(bytes + end * width, width);) end++;
+  *open = end - row >= RUN_MIN || end == rows;
+  if (*open) return end;
+  for (; end < rows && opened < RUN_MIN; end++) opened = is_open(bytes + end * width, width) ? opened + 1 : 0;
+  return opened < RUN_MIN ? end : end - opened;
+}
+
+static int count_runs(const graph_tensor *mask, int *open_runs) {
+  int runs = 0;
+  bool open;
+  *open_runs = 0;
+  for (int64_t r = 0; r < mask->dim[0] && runs <= RUNS_MAX; runs++) {
+    r = run_end(mask, r, &open);
+    *open_runs += open;
+  }
+  return runs;
+}
+
+static network_lower_view rows_at(network_place place, int64_t row, const int64_t dim[2]) {
+  place.offset += (uint64_t)(row * dim[1]);
+  return network_lower_view_at(place, WEFT_I8, 2, dim);
+}
+
+static bool softmax_in_runs(network_lowering *l, const network_lower_view *table) {
+  const graph_tensor *x = network_lower_input(l, 0), *mask = network_lower_input(l, 2);
+  int open_runs;
+  if (mask->data == NULL || graph_elements(mask) != graph_elements(x)) return false;
+  if (count_runs(mask, &open_runs) > RUNS_MAX || open_runs == 0) return false;
+  network_step *step = network_lower_host(l);
+  const network_place to = network_lower_result(l, 0);
+  for (int64_t r = 0, end; r < mask->dim[0]; r = end) {
+    bool open;
+    end = run_end(mask, r, &open);
+    const int64_t dim[2] = {end - r, mask->dim[1]};
+    network_call *call = network_lower_call(l, step, WEFT_HOST_QSOFTMAX);
+    const network_lower_view y = rows_at(to, r, dim), from = rows_at(network_lower_place_of(l, 0), r, dim),
+                             hidden = rows_at(network_lower_place_of(l, 2), r, dim);
+    network_lower_set(call, 0, &y);
+    network_lower_set(call, 1, &from);
+    if (!open) network_lower_set(call, 3, &hidden);
+    add_scalar(call, *table, 2);
+    call->call.outer = 1;
+    call->call.number[0] = graph_float(l->node, "scale", 1);
+    call->call.integer[0] = !open;
+  }
+  return true;
+}
+
 bool network_lower_qsoftmax(network_lowering *l) {
   network_lower_view table;
+  if (!network_lower_view_of(l, l->node->inputs[1], &table)) return false;
+  if (network_lower_has(l->node, 2) && softmax_in_runs(l, &table)) return true;
   network_call *call = over_rows(l, WEFT_HOST_QSOFTMAX);
-  if (call == NULL || !network_lower_view_of(l, l->node->inputs[1], &table)) return false;
+  if (call == NULL) return false;
   add_scalar(call, table, 2);
   call->call.number[0] = graph_float(l->node, "scale", 1);
   call->call.integer[0] = network_lower_has(l->node, 2);

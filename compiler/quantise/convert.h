@@ -142,7 +142,8 @@ int quantise_convert_share(quantise_converter *c, const quantise_convert_chain *
                            double scale);
 
 // curve.c: a table as a sum of ramps; GRAPH_NONE, or false: it needs too many.
-bool quantise_convert_fit_curve(const double table[256], graph_curve *curve);
+// Noise: at most as many times that of rounding.
+bool quantise_convert_fit_curve(const double table[256], double noise, graph_curve *curve);
 int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
 // rows.c: softmax and normalisation

@@ -28,6 +28,7 @@ typedef struct ramp {
 // What is to be reached, in units of the result's bytes, and how much each value counts (all together 1).
 typedef struct goal {
   double target[VALUES], weight[VALUES];
+  double noise;  // at most, in units of that of rounding
 } goal;
 
 typedef struct fit {
@@ -222,7 +223,7 @@ static bool fit_slopes(const goal *target, int least_slope, graph_curve *curve) 
       for (int i = 0; i < f.count; i++) place_ramp(&f, i, round == 0 && f.count >= MANY);
     find_weights(&f);
     const double noise = best_curve(&f, curve);
-    const double most = f.count < GRAPH_CURVE_RAMPS ? noise_at_most : noise_of_last;
+    const double most = f.count < GRAPH_CURVE_RAMPS ? target->noise : fmax(target->noise, noise_of_last);
     if (noise <= most * noise_of_rounding) return true;
   }
   return false;
@@ -246,8 +247,8 @@ static void weigh(goal *g) {
   for (int q = 0; q < VALUES; q++) g->weight[q] = (bell[q] / all + 1.0 / VALUES) / 2;
 }
 
-bool quantise_convert_fit_curve(const double table[VALUES], graph_curve *curve) {
-  goal target;
+bool quantise_convert_fit_curve(const double table[VALUES], double noise, graph_curve *curve) {
+  goal target = {.noise = noise};
   memcpy(target.target, table, sizeof target.target);
   weigh(&target);
   return fit_curve(&target, curve);
@@ -266,7 +267,7 @@ int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise
     if (!isfinite(value)) return GRAPH_NONE;
     target[q] = value < INT8_MIN ? INT8_MIN : value > INT8_MAX ? INT8_MAX : value;
   }
-  if (!quantise_convert_fit_curve(target, &curve)) return GRAPH_NONE;
+  if (!quantise_convert_fit_curve(target, noise_at_most, &curve)) return GRAPH_NONE;
   const int form = quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout);
   graph_curve_set(c->out, quantise_convert_emit(c, GRAPH_OP_QCURVE, c->out->tensors[form].name, &from, 1, form),
                   &curve);

@@ -10,6 +10,8 @@
 #include "compiler/quantise/convert.h"
 
 enum { VALUES = 256 };
+// 9 dB above that of rounding: errors of a row's exponentials average out in its products, and stand in its sum, too.
+static const double noise = 8;
 
 // The product that alone reads the rows, if it does nothing to its sums but scale them.
 static const quantise_convert_chain *reader_of(const quantise_converter *c, int rows) {
@@ -22,11 +24,18 @@ static const quantise_convert_chain *reader_of(const quantise_converter *c, int 
   return plain && c->zero[chain->out] == 0 && c->zero[node->inputs[1]] == 0 ? chain : NULL;
 }
 
-// The hart takes about 8 cycles less for each element of a row, and 12 for each of the product.
+// A row whose quarters are worth a step.
+static bool has_quarters(int64_t width) { return width % 4 == 0 && width >= 64; }
+
+// Cycles of the hart and the array for a row of scores and the row behind the product, both ways (docs/networks.md).
 static bool pays(const quantise_converter *c, const quantise_convert_chain *chain, const graph_tensor *x) {
+  enum { SHARES_ROW = 300, SHARES = 12, ROW = 250, QUARTERS = 2, WHOLE = 4, RESULT = 11, WORTH = 2048 };
   const graph_tensor *out = &c->model->tensors[c->model->nodes[chain->node].outputs[0]];
-  enum { WORTH = 2048 };  // elements: fewer are not worth steps of the array
-  return x->rank >= 2 && graph_elements(x) >= WORTH && x->dim[x->rank - 1] >= 2 * out->dim[out->rank - 1];
+  if (x->rank < 2 || graph_elements(x) < WORTH) return false;  // fewer are not worth steps of the array
+  const int64_t width = x->dim[x->rank - 1], results = out->dim[out->rank - 1];
+  // Rows that fit the normaliser go there, or stay whole on the hart, which is the measure of the normaliser's quality.
+  if (width <= c->options->unit_columns) return false;
+  return SHARES_ROW + SHARES * width > ROW + (has_quarters(width) ? QUARTERS : WHOLE) * width + RESULT * results;
 }
 
 static int bytes_of(quantise_converter *c, const char *name, const int64_t dims[2], int8_t value) {
@@ -54,12 +63,11 @@ static int reshaped(quantise_converter *c, const char *name, int from, int rank,
 // The largest numbers of every four of a row, again and again: its quarters are channels of 2 x 2 pixels, which the
 // array pools at 0.3 cycles an element where the hart takes 2.5.
 static int largest_of_quarters(quantise_converter *c, const char *name, int from, const graph_tensor *x) {
-  enum { QUARTERS = 4, LEAST = 64 };  // columns that are worth a step
   int64_t width = x->dim[x->rank - 1];
   const int64_t rows = graph_elements(x) / width;
-  if (width % QUARTERS != 0 || width < LEAST) return from;
-  while (width % QUARTERS == 0 && width >= LEAST) {
-    width /= QUARTERS;
+  if (!has_quarters(width)) return from;
+  while (has_quarters(width)) {
+    width /= 4;
     from = reshaped(c, name, from, 4, (int64_t[]){1, 2 * rows, 2, width});
     const int to = quantise_rewrite_tensor(c->out, name, ".largest", GRAPH_I8, 4, (int64_t[]){1, rows, 1, width});
     graph_node *node = quantise_convert_emit(c, GRAPH_OP_QMAX_POOL, c->out->tensors[to].name, &from, 1, to);
@@ -101,7 +109,7 @@ bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, i
   if (chain == NULL || !pays(c, chain, &rows) || quantise_pin_of(c->pins, out)->scale > 0) return false;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
   for (int q = 0; q < VALUES; q++) table[q] = INT8_MAX * exp((double)c->values[x].scale * (q - VALUES + 1));
-  if (!quantise_convert_fit_curve(table, &curve)) return false;
+  if (!quantise_convert_fit_curve(table, noise, &curve)) return false;
   const int up = moved_up(c, softmax->name, from, &rows);
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_curve_set(c->out, quantise_convert_emit(c, GRAPH_OP_QCURVE, softmax->name, &up, 1, form), &curve);

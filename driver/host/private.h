@@ -52,8 +52,8 @@ struct host_qrows {
 
 // `table` has eight times 256 bytes; `number` is what all of a row shares.
 void host_qsoftmax_rows(const struct host_qrows *rows, const char *table, float number);
-// (127 - (largest | 1)) / 2
-int8_t host_qheadroom(const int8_t *row, int64_t count);
+// (127 - (largest | 1)) / 2 of each row, one behind the other with `to_step`.
+void host_qheadroom_rows(const struct host_qrows *rows);
 void host_qshare_row(int8_t *to, const int32_t *from, int64_t count, int32_t sum, float number);
 void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, const char *table, float number);
 

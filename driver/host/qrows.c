@@ -27,12 +27,16 @@ static struct host_qrow row_of(const struct weft_host_call *call, const struct h
 
 // ---- softmax
 
-static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
-  (void)context;
+static struct host_qrows rows_of(const struct weft_host_call *call, const struct host_place *p) {
   const unsigned last = call->outer == 0 ? 0 : call->outer - 1;
   const struct host_qrow first = row_of(call, p, 0);
-  const struct host_qrows rows = {
+  return (struct host_qrows){
       first.to, first.from, first.count, row_count(call), call->operand[0].step[last], call->operand[1].step[last]};
+}
+
+static enum weft_host_status softmax(void *context, const struct weft_host_call *call, const struct host_place *p) {
+  (void)context;
+  const struct host_qrows rows = rows_of(call, p);
   host_qsoftmax_rows(&rows, p->at[2], call->number[0]);
   return WEFT_HOST_OK;
 }
@@ -227,10 +231,8 @@ static bool is_shared(const struct weft_host_call *call, int operand) {
 
 static enum weft_host_status headroom(void *context, const struct weft_host_call *call, const struct host_place *p) {
   (void)context;
-  for (int64_t r = 0, rows = row_count(call); r < rows; r++) {
-    const struct host_qrow row = row_of(call, p, r);
-    *row.to = host_qheadroom(row.from, row.count);
-  }
+  const struct host_qrows rows = rows_of(call, p);
+  host_qheadroom_rows(&rows);
   return WEFT_HOST_OK;
 }
 

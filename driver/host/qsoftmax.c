@@ -80,8 +80,13 @@ static uint32_t largest_half_included(const int8_t *from, const char *mask, size
   return largest;
 }
 
-int8_t host_qheadroom(const int8_t *row, int64_t count) {
-  return (int8_t)(INT8_MAX - largest_half(row, (size_t)count));
+void host_qheadroom_rows(const struct host_qrows *rows) {
+  const size_t count = (size_t)rows->count;
+  const bool whole = (((uintptr_t)rows->from | (uintptr_t)rows->from_step | count) % WORD) == 0;
+  const int8_t *from = rows->from;
+  int8_t *to = rows->to;
+  for (int64_t r = rows->rows; r > 0; r--, from += rows->from_step, to += rows->to_step)
+    *to = (int8_t)(INT8_MAX - (whole ? largest_byte(largest_of_words(from, count / WORD)) : largest_half(from, count)));
 }
 
 // ---- exponentials: column j has table j mod 8, each of 256 bytes

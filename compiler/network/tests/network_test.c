@@ -373,6 +373,34 @@ static graph *build_rows(void) {
   return g;
 }
 
+// Masks as high as the tensor: runs of rows with and without excluded columns, and few of them among others.
+static graph *build_windows(void) {
+  enum { ROWS = 6 * 40, WIDTH = 49 };
+  graph *g = graph_create("windows");
+  const int64_t rows[3] = {6, 40, WIDTH}, table[2] = {8, 256}, high[2] = {ROWS, WIDTH};
+  const int x = build_input(g, GRAPH_I8, 3, rows), powers = build_constant(g, GRAPH_U8, 2, table);
+  int8_t *mask = WF_ARENA_ARRAY(g->arena, ROWS * WIDTH, int8_t);
+  for (int r = 0; r < ROWS; r++)
+    for (int i = 0; i < WIDTH; i++)
+      mask[r * WIDTH + i] = r / 40 % 2 == 0 || (r > 200 && r < 210) || (i % 7 < 4) == (r % 7 < 4);
+  const int inputs[3] = {x, powers, build_constant(g, GRAPH_I8, 2, high)};
+  g->tensors[inputs[2]].data = mask;
+  int end;
+  graph_node *node = build_like(g, GRAPH_OP_QSOFTMAX, x, GRAPH_I8, &end);
+  node->inputs = memcpy(wf_arena_alloc(g->arena, sizeof inputs, sizeof(int)), inputs, sizeof inputs);
+  node->input_count = 3;
+  graph_set_float(g, node, "scale", 900);
+  graph_set_ends(g, &x, 1, &end, 1);
+  return g;
+}
+
+static void test_windows(void **state) {
+  (void)state;
+  graph *g = build_windows();
+  run_both(g, "gemmini-default");
+  graph_destroy(g);
+}
+
 static void test_rows(void **state) {
   (void)state;
   static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
@@ -745,6 +773,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_shares),
+                                     cmocka_unit_test(test_windows),
                                      cmocka_unit_test(test_rows),
                                      cmocka_unit_test(test_nothing),
                                      cmocka_unit_test(test_results_in_place),
