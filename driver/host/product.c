@@ -4,19 +4,22 @@
 #include "private.h"
 #include "weft/host_math.h"
 
-// Eight products at a time; the second operand lies side by side like the first, or does not move.
+// Eight products at a time; the second operand lies side by side like the first, or does not move. Products are exact
+// in floating point, where the hart begins one per cycle; of integers it takes one at a time.
 __attribute__((always_inline)) static inline void qmul_row(char *to, const char *first, const char *second,
                                                            int64_t other, int64_t count, float scale) {
   for (; count >= GROUP; count -= GROUP, to += GROUP, first += GROUP, second += GROUP * other) {
     int64_t x[GROUP], y[GROUP];
-    float v[GROUP];
+    float v[GROUP], w[GROUP];
     EACH x[j] = host_i8(first + j);
     EACH y[j] = host_i8(second + j * other);
     wholes_there(x);
-    wholes_there(y);
-    EACH x[j] = (int32_t)x[j] * (int32_t)y[j];
-    wholes_there(x);
     EACH v[j] = (float)(int32_t)x[j];
+    wholes_there(y);
+    EACH w[j] = (float)(int32_t)y[j];
+    numbers_there(v);
+    numbers_there(w);
+    EACH v[j] = v[j] * w[j];
     numbers_there(v);
     EACH v[j] = scale * v[j];
     numbers_there(v);
