@@ -199,6 +199,7 @@ bool network_place_in_banks(block_program *const *programs, const map_layer *con
   placer l = {.banks = array->scratchpad.banks, .bank_rows = hw.sp_bank_rows}, best = {0};
   double least = INFINITY;
   if (l.banks > BANKS_MAX) return false;
+  if (count == 0) return true;
   for (int n = 0; n < count; n++)
     if (!add_program(&l, programs[n], n, layers[n], &mappings[n], array)) return false;
   for (int64_t first = 0; first < l.banks; first++) {

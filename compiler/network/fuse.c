@@ -21,7 +21,7 @@
 typedef struct judged {
   network_window window;
   uint64_t key;
-  uint64_t apart, mixed;  // cycles; UINT64_MAX: it cannot be mixed
+  uint64_t apart, mixed;  // cycles, with the step before; UINT64_MAX: it cannot be mixed
   network_shares shares;
 } judged;
 
@@ -50,13 +50,18 @@ static int first_same(const network *net, network_window window, int step, netwo
   return 0;
 }
 
-// Windows are equal if their kernels are, but for scales, and share the same operands.
+static uint64_t hash_shape(const network *net, int step, uint64_t hash) {
+  const bool layer = network_layer_of(net, &net->steps[step]) != NULL;
+  const uint64_t shape = layer ? network_shape_of(net->kernels[net->steps[step].kernel].call) : 0;
+  return wf_hash(hash, &shape, sizeof shape);
+}
+
+// Windows are equal if their kernels and the one before are, but for scales, and they share the same operands.
 static uint64_t key_of(const network *net, network_window window) {
-  uint64_t key = WF_HASH_START;
+  uint64_t key = window.first == 0 ? WF_HASH_START : hash_shape(net, window.first - 1, WF_HASH_START);
   for (int s = window.first; s < window.first + window.count; s++) {
     const network_step *step = &net->steps[s];
-    const uint64_t shape = network_shape_of(net->kernels[step->kernel].call);
-    key = wf_hash(key, &shape, sizeof shape);
+    key = hash_shape(net, s, key);
     for (int o = 0; o < step->operand_count; o++) {
       const int same = first_same(net, window, s, step->operands[o].place);
       key = wf_hash(key, &same, sizeof same);
@@ -79,24 +84,31 @@ static judged *find(const planner *p, network_window window) {
 
 // ---- judging
 
-static uint64_t cycles_of(const network *net, network_window window, const network_shares *how) {
+static uint64_t cycles_of(const network *net, const network_mix_request *request) {
   network_place places[NETWORK_MIXED_TENSORS];
   wf_diag silent = wf_diag_to(NULL);
-  command_program *program = network_mix(net, window, how, places);
+  command_program *program = network_mix(net, request, places);
   compile_verdict verdict;
   const bool good = program != NULL && net->options.tuning.judge(program, &verdict, &silent);
   if (program != NULL) command_destroy(program);
   return good ? verdict.cycles : UINT64_MAX;
 }
 
+// A window is judged behind the step before it, where that is a layer, too: what the cache holds then decides.
+static network_mix_request in_context(const network *net, network_window window) {
+  const network_window behind = {window.first - 1, window.count + 1};
+  const bool context = window.first > 0 && network_can_mix(net, behind);
+  return (network_mix_request){.window = context ? behind : window, .alone = context ? 1 : 0};
+}
+
 // Whether the steps take markedly longer than their products.
-static bool has_waste(const network *net, const judged *w) {
+static bool has_waste(const network *net, network_window window, uint64_t cycles) {
   static const double waste = 1.05;
   const double dim = hw_derive(net->options.array).dim;
   uint64_t macs = 0;
-  for (int s = w->window.first; s < w->window.first + w->window.count; s++)
+  for (int s = window.first; s < window.first + window.count; s++)
     macs += command_useful_macs(net->kernels[net->steps[s].kernel].program, net->steps[s].macs);
-  return (double)w->apart > waste * (double)macs / (dim * dim);
+  return (double)cycles > waste * (double)macs / (dim * dim);
 }
 
 // Other shares of the accumulator help where equal ones come near.
@@ -108,11 +120,15 @@ static bool is_near(const judged *w) {
 static void judge_one(void *context, size_t number) {
   planner *p = context;
   judged *w = &p->windows[p->done + number];
+  const network_mix_request behind = in_context(p->net, w->window);
+  network_mix_request apart = behind, mixed = behind;
+  apart.alone = behind.window.count;
   w->mixed = UINT64_MAX;
-  w->apart = cycles_of(p->net, w->window, NULL);
-  if (w->apart == UINT64_MAX || !has_waste(p->net, w)) return;
+  w->apart = cycles_of(p->net, &apart);
+  if (w->apart == UINT64_MAX || !has_waste(p->net, behind.window, w->apart)) return;
   for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w)); i++) {
-    const uint64_t cycles = cycles_of(p->net, w->window, &shares[i]);
+    mixed.shares = shares[i];
+    const uint64_t cycles = cycles_of(p->net, &mixed);
     if (cycles >= w->mixed) continue;
     w->mixed = cycles;
     w->shares = shares[i];
@@ -208,7 +224,7 @@ static int add_kernel(network *net, const network_step *step, command_program *p
 static bool make_step(network *net, network_window window, const network_shares *how, network_step *step,
                       wf_diag *diag) {
   network_place places[NETWORK_MIXED_TENSORS];
-  command_program *program = network_mix(net, window, how, places);
+  command_program *program = network_mix(net, &(network_mix_request){.window = window, .shares = *how}, places);
   if (program == NULL) return false;
   if (!command_verify(program, diag)) {
     wf_hint(diag, "mixing %s and what follows it for array %s", net->steps[window.first].name,
@@ -217,7 +233,7 @@ static bool make_step(network *net, network_window window, const network_shares 
     return false;
   }
   const network_step *parts = &net->steps[window.first];
-  *step = (network_step){.node = parts->node, .place = GRAPH_ON_ARRAY};
+  *step = (network_step){.node = parts->node, .place = GRAPH_ON_ARRAY, .parts = window.count};
   for (int n = 0; n < window.count; n++) step->macs += parts[n].macs;
   name_step(net, step, window);
   add_nodes(net, step, window);

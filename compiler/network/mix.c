@@ -86,17 +86,20 @@ typedef struct share {
   uint32_t acc_first, acc_rows;
 } share;
 
+enum { PARTS_MAX = NETWORK_MIXED_MAX + 1 };
+
 typedef struct maker {
   const network *net;
-  network_window window;
+  const network_mix_request *request;
   command_tensor tensors[NETWORK_MIXED_TENSORS];
   network_place *places;
   int tensor_count;
-  block_program *programs[NETWORK_MIXED_MAX];
-  share shares[NETWORK_MIXED_MAX];
-  map_mapping mappings[NETWORK_MIXED_MAX];
-  const map_layer *layers[NETWORK_MIXED_MAX];
-  int numbers[NETWORK_MIXED_MAX][NETWORK_MIXED_TENSORS];
+  int first, count;  // of the programs those that are mixed
+  block_program *programs[PARTS_MAX];
+  share shares[PARTS_MAX];
+  map_mapping mappings[PARTS_MAX];
+  const map_layer *layers[PARTS_MAX];
+  int numbers[PARTS_MAX][NETWORK_MIXED_TENSORS];
   wf_arena *arena;
 } maker;
 
@@ -115,30 +118,25 @@ static int64_t weight_rows(const map_layer *layer, const hw_derived *hw) {
 // The scratchpad: to each its weights, and equal parts of the rest; equal parts of all if the weights leave too little.
 static void share_scratchpad(maker *m) {
   enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
-  const hw_array *array = m->net->options.array;
-  const hw_derived all = hw_derive(array);
-  int64_t weights[NETWORK_MIXED_MAX], sum = 0;
-  for (int n = 0; n < m->window.count; n++) sum += weights[n] = weight_rows(m->layers[n], &all);
+  const hw_derived all = hw_derive(m->net->options.array);
+  int64_t weights[PARTS_MAX], sum = 0;
+  for (int n = m->first; n < m->count; n++) sum += weights[n] = weight_rows(m->layers[n], &all);
   const bool fit = sum <= all.sp_rows - all.sp_rows / LEAST;
-  for (int n = 0; n < m->window.count; n++) {
-    const int64_t rest = (fit ? all.sp_rows - sum : (int64_t)all.sp_rows) / m->window.count;
+  for (int n = m->first; n < m->count; n++) {
+    const int64_t rest = (fit ? all.sp_rows - sum : (int64_t)all.sp_rows) / (m->count - m->first);
     m->shares[n].array.scratchpad.capacity_kib = (uint32_t)(((fit ? weights[n] : 0) + rest) * all.sp_row_bytes / 1024);
     m->shares[n].array.scratchpad.banks = 1;
   }
 }
 
-static void share_memories(maker *m, const network_shares *shares) {
+static void share_accumulator(maker *m) {
   const hw_array *array = m->net->options.array;
+  const uint8_t *parts = m->request->shares.accumulator;
   uint32_t all = 0, before = 0;
-  for (int n = 0; n < m->window.count; n++) {
-    m->shares[n] = (share){.array = *array};
-    if (shares != NULL) all += shares->accumulator[n];
-  }
-  if (shares == NULL) return;
-  share_scratchpad(m);
-  for (int n = 0; n < m->window.count; n++) {
+  for (int n = m->first; n < m->count; n++) all += parts[n - m->first];
+  for (int n = m->first; n < m->count; n++) {
     share *s = &m->shares[n];
-    s->array.accumulator.capacity_kib = array->accumulator.capacity_kib * shares->accumulator[n] / all;
+    s->array.accumulator.capacity_kib = array->accumulator.capacity_kib * parts[n - m->first] / all;
     s->acc_rows = hw_derive(&s->array).acc_rows;
     s->acc_first = before;
     before += s->acc_rows;
@@ -158,29 +156,26 @@ static block_buffer *results_of(block_program *program) {
 
 // Whether slots of results of all programs lie in halves of the accumulator, so that stores of one slot and products
 // into the other meet in no bank.
-static bool fit_halves(block_program *const *programs, const share *shares, int count, const hw_derived *all) {
-  for (int n = 0; n < count; n++) {
-    const block_buffer *results = results_of(programs[n]);
+static bool fit_halves(const maker *m, const hw_derived *all) {
+  for (int n = m->first; n < m->count; n++) {
+    const block_buffer *results = results_of(m->programs[n]);
     if (results == NULL || results->depth > 2) return false;
     const block_layout l = block_layout_of(results, all);
-    if (block_layout_slot_rows(&l) > shares[n].acc_rows / 2) return false;
+    if (block_layout_slot_rows(&l) > m->shares[n].acc_rows / 2) return false;
   }
   return true;
 }
 
-static bool place_all(block_program *const *programs, const share *shares, const map_layer *const *layers,
-                      const map_mapping *mappings, int count, const hw_array *array) {
-  const hw_derived all = hw_derive(array);
-  const bool halves = fit_halves(programs, shares, count, &all);
-  if (!network_place_in_banks(programs, layers, mappings, count, array)) return false;
-  for (int n = 0; n < count; n++)
-    for (int i = 0; i < programs[n]->buffer_count; i++) {
-      block_buffer *buffer = &programs[n]->buffers[i];
+static void place_results(maker *m) {
+  const hw_derived all = hw_derive(m->net->options.array);
+  const bool halves = fit_halves(m, &all);
+  for (int n = m->first; n < m->count; n++)
+    for (int b = 0; b < m->programs[n]->buffer_count; b++) {
+      block_buffer *buffer = &m->programs[n]->buffers[b];
       if (buffer->scope != BLOCK_ACC) continue;
-      buffer->first_row = halves ? shares[n].acc_first / 2 : buffer->first_row + shares[n].acc_first;
+      buffer->first_row = halves ? m->shares[n].acc_first / 2 : buffer->first_row + m->shares[n].acc_first;
       if (halves) buffer->slot_rows = all.acc_rows / 2;
     }
-  return true;
 }
 
 // ---- tensors
@@ -192,7 +187,7 @@ static int find_tensor(const maker *m, network_place place) {
 }
 
 static void add_tensor(maker *m, int number, int t) {
-  const network_step *step = &m->net->steps[m->window.first + number];
+  const network_step *step = &m->net->steps[m->request->window.first + number];
   command_tensor tensor = sched_emit_tensor(&m->programs[number]->tensors[t]);
   const network_place place =
       tensor.contents != NULL ? (network_place){.buffer = -1} : network_operand_of(step, tensor.name);
@@ -212,7 +207,7 @@ static void add_tensor(maker *m, int number, int t) {
 }
 
 static bool add_tensors(maker *m) {
-  for (int n = 0; n < m->window.count; n++)
+  for (int n = 0; n < m->count; n++)
     for (int t = 0; t < m->programs[n]->tensor_count; t++) {
       if (m->tensor_count == NETWORK_MIXED_TENSORS || t == NETWORK_MIXED_TENSORS) return false;
       add_tensor(m, n, t);
@@ -222,51 +217,65 @@ static bool add_tensors(maker *m) {
 
 // ---- the program
 
-static bool compile_all(maker *m, const network_shares *shares, wf_diag *diag) {
-  for (int n = 0; n < m->window.count; n++)
-    m->layers[n] = network_layer_of(m->net, &m->net->steps[m->window.first + n]);
-  share_memories(m, shares);
-  for (int n = 0; n < m->window.count; n++) {
-    const network_kernel *kernel = &m->net->kernels[m->net->steps[m->window.first + n].kernel];
-    compile_request request = layer_request(kernel->call, &m->shares[n].array);
-    request.for_c = m->net->options.straight;
-    map_mapping by_rows;
-    if (shares != NULL && map_best_by_rows(m->layers[n], &m->shares[n].array, &by_rows, 1) == 0) return false;
-    request.mapping = shares != NULL ? &by_rows : &kernel->mapping;
-    compile_result result;
-    m->programs[n] = compile_placed(&request, &result, diag);
-    m->mappings[n] = result.mapping;
-    compile_release(&result);
-    if (m->programs[n] == NULL || m->programs[n]->style == BLOCK_STYLE_LOOP) return false;
+static bool compile_one(maker *m, int n, wf_diag *diag) {
+  const network_kernel *kernel = &m->net->kernels[m->net->steps[m->request->window.first + n].kernel];
+  compile_request request = layer_request(kernel->call, &m->shares[n].array);
+  map_mapping by_rows;
+  request.for_c = m->net->options.straight;
+  request.mapping = &kernel->mapping;
+  if (n >= m->first) {
+    if (map_best_by_rows(m->layers[n], &m->shares[n].array, &by_rows, 1) == 0) return false;
+    request.mapping = &by_rows;
   }
-  return shares == NULL ||
-         place_all(m->programs, m->shares, m->layers, m->mappings, m->window.count, m->net->options.array);
+  compile_result result;
+  m->programs[n] = compile_placed(&request, &result, diag);
+  m->mappings[n] = result.mapping;
+  compile_release(&result);
+  return m->programs[n] != NULL;
 }
 
-static command_program *mix(maker *m, bool apart, wf_diag *diag) {
-  sched_mix_program programs[NETWORK_MIXED_MAX];
-  for (int n = 0; n < m->window.count; n++)
+static bool compile_all(maker *m, wf_diag *diag) {
+  for (int n = 0; n < m->count; n++) {
+    m->layers[n] = network_layer_of(m->net, &m->net->steps[m->request->window.first + n]);
+    m->shares[n] = (share){.array = *m->net->options.array};
+  }
+  if (m->first < m->count) {
+    share_scratchpad(m);
+    share_accumulator(m);
+  }
+  for (int n = 0; n < m->count; n++)
+    if (!compile_one(m, n, diag)) return false;
+  place_results(m);
+  return network_place_in_banks(m->programs + m->first, m->layers + m->first, m->mappings + m->first,
+                                m->count - m->first, m->net->options.array);
+}
+
+static command_program *mix(maker *m, wf_diag *diag) {
+  sched_mix_program programs[PARTS_MAX];
+  for (int n = 0; n < m->count; n++)
     programs[n] = (sched_mix_program){.program = m->programs[n], .tensors = m->numbers[n]};
   const sched_mix all = {.name = "mix",
                          .programs = programs,
-                         .count = m->window.count,
+                         .count = m->count,
                          .tensors = m->tensors,
                          .tensor_count = m->tensor_count,
-                         .apart = apart};
-  command_program *program = sched_mixed_commands(
-      &all,
-      &(sched_options){.array = m->net->options.array, .costs = &cost_fitted, .whole_stores = m->net->options.straight},
-      diag);
+                         .alone = m->first};
+  const sched_options options = {
+      .array = m->net->options.array, .costs = &cost_fitted, .whole_stores = m->net->options.straight};
+  command_program *program = sched_mixed_commands(&all, &options, diag);
   return program == NULL ? NULL : command_fold_own(program);
 }
 
-command_program *network_mix(const network *net, network_window window, const network_shares *shares,
-                             network_place *places) {
+command_program *network_mix(const network *net, const network_mix_request *request, network_place *places) {
   wf_diag silent = wf_diag_to(NULL);
-  maker m = {.net = net, .window = window, .places = places, .arena = wf_arena_create()};
-  command_program *program =
-      compile_all(&m, shares, &silent) && add_tensors(&m) ? mix(&m, shares == NULL, &silent) : NULL;
-  for (int n = 0; n < window.count; n++)
+  maker m = {.net = net,
+             .request = request,
+             .first = request->alone,
+             .count = request->window.count,
+             .places = places,
+             .arena = wf_arena_create()};
+  command_program *program = compile_all(&m, &silent) && add_tensors(&m) ? mix(&m, &silent) : NULL;
+  for (int n = 0; n < m.count; n++)
     if (m.programs[n] != NULL) block_destroy(m.programs[n]);
   wf_arena_destroy(m.arena);
   return program;

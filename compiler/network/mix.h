@@ -21,12 +21,17 @@ bool network_can_mix(const network *net, network_window window);
 // Whether a step of the window reads what another one writes.
 bool network_is_linked(const network *net, network_window window);
 
-enum { NETWORK_MIXED_TENSORS = NETWORK_MIXED_MAX * (NETWORK_OPERANDS + 2) };
+// A program for a window whose steps may be mixed.
+typedef struct network_mix_request {
+  network_window window;
+  int alone;              // so many of its first steps run by themselves, each with all of both memories
+  network_shares shares;  // of the others
+} network_mix_request;
 
-// The program of a window whose steps may be mixed, and per tensor where it lies (`places` has room for
-// NETWORK_MIXED_TENSORS; buffer -1: a constant of the program). `shares` NULL: the steps one behind the
-// other, each with all of both memories. NULL if they do not fit.
-command_program *network_mix(const network *net, network_window window, const network_shares *shares,
-                             network_place *places);
+enum { NETWORK_MIXED_TENSORS = (NETWORK_MIXED_MAX + 1) * (NETWORK_OPERANDS + 2) };
+
+// `places` has room for NETWORK_MIXED_TENSORS: per tensor where it lies, buffer -1: a constant of the program. At most
+// NETWORK_MIXED_MAX steps are mixed, at most one more stands in the window. NULL if they do not fit.
+command_program *network_mix(const network *net, const network_mix_request *request, network_place *places);
 
 #endif

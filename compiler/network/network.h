@@ -77,6 +77,7 @@ typedef struct network_step {
   int call_count;
   size_t call_room;
   uint64_t macs;            // of an array step
+  int parts;                // steps that it stands for, if several are mixed; else 0
   const graph_node **also;  // nodes besides `node` that a step of several mixed kernels completes
   int also_count;
   bool edge;   // turns the network's input or output into or out of int8

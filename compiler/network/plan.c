@@ -170,7 +170,7 @@ void network_layout(const network *net, const network_step *step, uint64_t *addr
   const network_kernel *kernel = &net->kernels[step->kernel];
   for (int t = 0; t < kernel->program->tensor_count; t++) {
     const network_place constant = kernel->constants[t];
-    address[t] =
-        network_address(net, constant.buffer >= 0 ? constant : network_operand_of(step, kernel->program->tensors[t].name));
+    address[t] = network_address(
+        net, constant.buffer >= 0 ? constant : network_operand_of(step, kernel->program->tensors[t].name));
   }
 }

@@ -204,13 +204,13 @@ static void take_turn(mixer *m, int number) {
 }
 
 static void put_all(mixer *m) {
-  for (int n; !m->mix->apart && (n = last_of(m)) != BLOCK_NONE;) take_turn(m, n);
-  for (int n = 0; n < m->mix->count; n++) {
-    if (is_done(&m->parts[n])) continue;
+  for (int n = 0; n < m->mix->alone; n++) {
     while (!is_done(&m->parts[n])) put_chunk(m, n);
     fence(m);
   }
-  if (!m->mix->apart) fence(m);
+  if (m->mix->alone == m->mix->count) return;
+  for (int n; (n = last_of(m)) != BLOCK_NONE;) take_turn(m, n);
+  fence(m);
 }
 
 // ---- the mix
@@ -242,7 +242,7 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
     if (!sched_check_size(from->program, options->array, diag) ||
         !sched_expand_program(&p->e, from->program, options, m->arena, diag))
       return false;
-    p->e.streams.mixed = !m->mix->apart;
+    p->e.streams.mixed = n >= m->mix->alone;
     sched_interleave(&p->e.streams, &p->order, m->arena);
     cut(m, p);
   }

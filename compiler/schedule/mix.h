@@ -22,7 +22,7 @@ typedef struct sched_mix {
   int count;
   const command_tensor *tensors;
   int tensor_count;
-  bool apart;  // one program behind the other, with fences between: what mixing is measured against
+  int alone;  // so many at the start run by themselves, a fence behind each
 } sched_mix;
 
 // The caller destroys the result; NULL after the reason was reported.

@@ -82,7 +82,7 @@ typedef struct sched_streams {
   hw_derived derived;
   sched_queue *queues;  // per buffer
   int queue_count;
-  bool mixed;           // other programs' products stand between: there is time for loads and stores
+  bool mixed;          // other programs' products stand between: there is time for loads and stores
   sched_place *loads;  // in the program's order
   size_t load_count, load_room;
   sched_nest *nests;
