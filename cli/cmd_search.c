@@ -23,7 +23,7 @@ typedef struct search_options {
   bool exact, simulate;
   uint64_t side_max, kib_max;
   uint64_t seed, starts, steps, threads;
-  uint64_t candidates, tune;
+  uint64_t candidates, tune, flow;
 } search_options;
 
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
@@ -120,6 +120,7 @@ static cli_exit simulate(const search_job *job, const layers_network *network, c
                          .seed = o->seed,
                          .model_seconds = d->max_seconds > 0 ? d->max_seconds : MODEL_SECONDS,
                          .candidates = (unsigned)o->candidates,
+                         .flow = (unsigned)o->flow,
                          .tune = (unsigned)o->tune,
                          .jobs = d->threads};
   truth.goal.network = network;
@@ -222,7 +223,9 @@ static const char *descend_with(const search_options *o, const exact_options *ex
                        o->clock != NULL || o->model != NULL || o->starts + o->steps + o->threads > 0;
     return other ? "--exact takes no budget, objective, bounds, clock, model, starts, steps or threads" : NULL;
   }
-  if (!o->simulate && o->candidates + o->tune > 0) return "--candidates and --tune are for --simulate";
+  if (!o->simulate && o->candidates + o->tune + o->flow > 0)
+    return "--candidates, --tune and --flow are for --simulate";
+  if (o->flow > 0 && (o->model == NULL || strcmp(o->model, "machine") != 0)) return "--flow is for --model machine";
   if (o->simulate && o->starts + o->steps > 0) return "--simulate takes no --starts and --steps";
   if (o->model != NULL && strcmp(o->model, "paper") != 0 && strcmp(o->model, "machine") != 0)
     return "--model is paper or machine";
@@ -231,7 +234,8 @@ static const char *descend_with(const search_options *o, const exact_options *ex
   if (o->energy != NULL && strcmp(o->energy, "array") != 0 && strcmp(o->energy, "whole") != 0)
     return "--energy is array or whole";
   if (o->energy != NULL && !o->simulate) return "--energy is for --simulate: the plain model has an account of its own";
-  if (o->candidates > 10000 || o->tune > MAP_BEST_MAX) return "at most 10000 candidates, 512 mappings";
+  if (o->candidates > 10000 || o->flow > 10000 || o->tune > MAP_BEST_MAX)
+    return "at most 10000 candidates, 512 mappings";
   if (o->starts > 65536 || o->steps > 100000 || o->threads > 1024)
     return "at most 65536 starts, 100000 steps, 1024 threads";
   if (o->objective != NULL && !search_parse_objective(o->objective, &to->goal.objective))
@@ -266,6 +270,9 @@ static const wf_option search_rows[] = {
     {"energy", WF_TEXT(search_options, energy), "NAME",
      "--simulate: array, as models count (default), or whole, with the hart, caches, clock and leakage"},
     {"candidates", WF_COUNT(search_options, candidates), "N", "--simulate: so many arrays at most (default 16)"},
+    {"flow", WF_COUNT(search_options, flow), "N",
+     "--model machine: engine flow runs the N best arrays that it proposes, with four mappings of each layer, before "
+     "engine cycle runs the best of these (default 0: none)"},
     {"tune", WF_COUNT(search_options, tune), "N", "--simulate: the fastest of N mappings of each layer"},
     {"dims", WF_TEXT(search_options, dims), "NAME=N,..", "open dimensions of ONNX files (also INPUT:AXIS=N)"},
     {"outputs", WF_TEXT(search_options, outputs), "NAME,..",

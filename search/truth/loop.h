@@ -59,6 +59,18 @@ bool truth_mapping_of(const predict_result *answer, size_t rank, map_mapping *ma
 truth_candidate *truth_next_predicted(const truth_loop *l, truth_result *list, double below);
 void truth_simulate_predicted(truth_loop *l, const truth_candidate *predicted);
 
+// ---- engine flow (rung.c)
+
+// What the model of the machine says of all layers on the candidates from `first` on, to be freed.
+const predict_result **truth_answers_from(const truth_loop *l, size_t first);
+
+// Runs the best mappings of each layer on an array: their figures, which is best, and the cost of the network with
+// these. False: a layer runs with none of them.
+bool truth_rung_ask(const truth_loop *l, const hw_array *array, const predict_result *const *answers,
+                    truth_flow *figures, size_t *chosen, paper_cost *cost);
+// Runs the best arrays that were predicted, as many as the options say; the others leave the list.
+void truth_rung_sort(truth_loop *l, truth_loop *listed);
+
 // ---- other mappings (refine.c)
 
 // Until there are `limit` candidates or nothing is left to try. `list`: arrays that were predicted; may be NULL.

@@ -140,7 +140,7 @@ static bool add_up(const truth_loop *l, const predict_result *const *answers, pa
 }
 
 // What the model says of all layers on the candidates from `first` on.
-static const predict_result **answers_from(const truth_loop *l, size_t first) {
+const predict_result **truth_answers_from(const truth_loop *l, size_t first) {
   const truth_result *r = l->result;
   const size_t count = r->count - first;
   const hw_array **arrays = WF_NEW_ARRAY(count + 1, const hw_array *);
@@ -154,7 +154,7 @@ static const predict_result **answers_from(const truth_loop *l, size_t first) {
 static void predict(truth_loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
-  const predict_result **answers = answers_from(l, first);
+  const predict_result **answers = truth_answers_from(l, first);
   for (size_t i = first; i < r->count; i++) {
     truth_candidate *c = &r->candidates[i];
     paper_cost cost;
@@ -169,10 +169,17 @@ static void predict(truth_loop *l, size_t first) {
 
 // ---- simulation
 
+// By engine flow: the best mapping of each layer.
+static void choose_by_flow(const truth_loop *l, truth_candidate *c) {
+  paper_cost cost;
+  c->flow = WF_NEW_ARRAY(network_of(l)->count * PREDICT_KEPT_MAX + 1, truth_flow);
+  if (truth_rung_ask(l, &c->array, c->answers, c->flow, c->chosen, &cost)) c->predicted = paper_edp(cost);
+}
+
 static void choose(const truth_loop *l, size_t first) {
   truth_result *r = l->result;
   const size_t layers = network_of(l)->count;
-  const predict_result **answers = answers_from(l, first);
+  const predict_result **answers = truth_answers_from(l, first);
   for (size_t i = first; i < r->count; i++) {
     truth_candidate *c = &r->candidates[i];
     c->answers = WF_NEW_ARRAY(layers, const predict_result *);
@@ -181,6 +188,7 @@ static void choose(const truth_loop *l, size_t first) {
     paper_cost cost;
     for (size_t n = 0; n < layers && c->by_mapper; n++) c->chosen[n] = SIZE_MAX;
     if (!c->by_mapper && add_up(l, c->answers, &cost)) c->predicted = paper_edp(cost);
+    if (!c->by_mapper && l->options->flow > 0) choose_by_flow(l, c);
   }
   wf_free(answers);
 }

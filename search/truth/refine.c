@@ -104,6 +104,11 @@ static double gain_of(const truth_loop *l, const truth_candidate *c, size_t laye
   return expected * 0.5 * erfc(-z / sqrt(2)) + wide * exp(-z * z / 2) / sqrt(2 * pi);
 }
 
+// Engine flow is so near that what it says needs no error.
+static double gain_by_flow(const truth_loop *l, const truth_candidate *c, size_t layer, const truth_flow *flow) {
+  return fmax(0, 1 - value_with(l, c, layer, flow->cycles, flow->energy_pj) / c->value);
+}
+
 static promise promise_of(const truth_loop *l, const truth_candidate *c, size_t layer, const knowledge *k) {
   const layers_network *network = l->options->goal.network;
   const predict_result *answer = c->answers[layer];
@@ -113,7 +118,9 @@ static promise promise_of(const truth_loop *l, const truth_candidate *c, size_t 
                .share = 0.5 * (double)c->layers[layer].macs / macs + 0.5 / (double)network->count};
   for (size_t n = 0; n < answer->count && answer->takes_mappings; n++) {
     if ((k->tried >> n & 1) != 0) continue;
-    const double gain = gain_of(l, c, layer, &answer->choices[n], k);
+    const truth_flow *flow = c->flow == NULL ? NULL : &c->flow[layer * PREDICT_KEPT_MAX + n];
+    const bool ran = flow != NULL && flow->cycles > 0;
+    const double gain = ran ? gain_by_flow(l, c, layer, flow) : gain_of(l, c, layer, &answer->choices[n], k);
     if (gain > h.gain) h.rank = n, h.gain = gain;
   }
   return h;
@@ -149,6 +156,10 @@ static void again(truth_loop *l, size_t from) {
   memcpy(c->answers, best->answers, layers * sizeof *c->answers);
   memcpy(c->chosen, best->chosen, layers * sizeof *c->chosen);
   memcpy(c->layers, best->layers, layers * sizeof *c->layers);
+  if (best->flow != NULL) {
+    c->flow = WF_NEW_ARRAY(layers * PREDICT_KEPT_MAX + 1, truth_flow);
+    memcpy(c->flow, best->flow, layers * PREDICT_KEPT_MAX * sizeof *c->flow);
+  }
   c->model = best->model;
   c->rest = best->rest;
   truth_set_value(l, c, (paper_cost){.cycles = best->cycles, .energy_uj = best->energy_uj});

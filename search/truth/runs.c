@@ -69,7 +69,8 @@ static void take(void *context, const sweep_work_request *request, const sweep_w
 }
 
 static bool is_same(const truth_runs_key *a, const truth_runs_key *b) {
-  return a->array == b->array && a->layer == b->layer && a->mapping == b->mapping && a->tune == b->tune;
+  return a->array == b->array && a->layer == b->layer && a->mapping == b->mapping && a->tune == b->tune &&
+         a->fidelity == b->fidelity;
 }
 
 // Where the index has a measurement, or would have it.
@@ -112,7 +113,8 @@ static size_t ask(truth_runs *r, sweep_work_request *request) {
       .array = array_hash(request),
       .layer = request->program != 0 ? r->context.programs[request->program - 1].hash : map_layer_hash(&request->layer),
       .mapping = request->mapped ? map_hash(&request->mapping) : 0,
-      .tune = request->tune};
+      .tune = request->tune,
+      .fidelity = request->fidelity};
   bool fresh;
   const size_t place = place_of(r, &key, &fresh);
   if (!fresh) return place;
@@ -134,6 +136,14 @@ bool truth_runs_keep(truth_runs *r, const char *path, wf_diag *diag) {
   }
   wf_free(result);
   return true;
+}
+
+void truth_runs_ask(truth_runs *r, sweep_work_request *requests, size_t count, const sweep_work_result **results) {
+  size_t *places = WF_NEW_ARRAY(count + 1, size_t);
+  for (size_t n = 0; n < count; n++) places[n] = ask(r, &requests[n]);
+  while (sweep_pool_busy(r->pool) > 0) sweep_pool_wait(r->pool, WAIT_MILLISECONDS, -1, take, r);
+  for (size_t n = 0; n < count; n++) results[n] = r->known[places[n]].result;
+  wf_free(places);
 }
 
 static void add_up(const layers_network *network, truth_runs_network *run) {

@@ -30,6 +30,8 @@ truth_runs *truth_runs_create(unsigned jobs, double timeout, sweep_pool_work *wo
 void truth_runs_destroy(truth_runs *r);
 // Takes what was measured from a file, and keeps there what is measured from now on. False after an error was reported.
 bool truth_runs_keep(truth_runs *r, const char *path, wf_diag *diag);
+// Layers by themselves, with ids of its own; results last as long as the runs.
+void truth_runs_ask(truth_runs *r, sweep_work_request *requests, size_t count, const sweep_work_result **results);
 // `tune` is what requests carry to the work.
 void truth_runs_measure(truth_runs *r, const layers_network *network, unsigned tune, truth_runs_network *list,
                         size_t count);

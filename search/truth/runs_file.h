@@ -10,7 +10,7 @@
 // What a measurement is of: hashes.
 typedef struct truth_runs_key {
   uint64_t array, layer, mapping;  // mapping 0: the mapper's
-  uint64_t tune;
+  uint64_t tune, fidelity;
 } truth_runs_key;
 
 typedef struct truth_runs_file truth_runs_file;

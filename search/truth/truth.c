@@ -259,6 +259,7 @@ static void predict(truth_loop *l) {
   shorten(&shortened, &predicted);
   if (list.count > 0) improve(&shortened);
   truth_release(&predicted);
+  if (l->options->flow > 0) truth_rung_sort(l, &shortened);
   simulate_list(l, &list);
   truth_release(&list);
 }
@@ -373,6 +374,7 @@ static void release_candidate(truth_candidate *c) {
   wf_free(c->layers);
   wf_free(c->answers);
   wf_free(c->chosen);
+  wf_free(c->flow);
 }
 
 void truth_release(truth_result *result) {

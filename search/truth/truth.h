@@ -18,13 +18,18 @@
 
 enum { TRUTH_ORIGIN = 96 };
 
+// What engine flow says of a layer with a mapping; cycles 0: it was not asked.
+typedef struct truth_flow {
+  double cycles, energy_pj;
+} truth_flow;
+
 typedef struct truth_candidate {
   hw_array array;
   char origin[TRUTH_ORIGIN];  // "base", "model at side 32", "twice the scratchpad of 3"
   paper_cost model;           // of the plain model for its hardware; cycles 0: it was not asked
   bool good;                  // every layer was compiled and ran
   double cycles, energy_uj;   // measured, of the network
-  double predicted;           // by the model of the machine, uJ x cycles; 0: it was not asked
+  double predicted;           // by the model of the machine, or by engine flow, uJ x cycles; 0: neither was asked
   bool within;                // good, and within the bounds on area and power
   paper_cost rest;            // of these: what is no layer of the table (pooling, copies, the hart), in any mapping
   double value;               // of the objective; far more beyond the bounds, INFINITY unless good
@@ -36,6 +41,7 @@ typedef struct truth_candidate {
   // the mapper's). NULL: it was not asked.
   const predict_result **answers;
   size_t *chosen;
+  truth_flow *flow;  // by layer and mapping, PREDICT_KEPT_MAX of each layer; NULL: not asked
 } truth_candidate;
 
 typedef struct truth_options {
@@ -48,6 +54,7 @@ typedef struct truth_options {
   double model_seconds;        // for each of the model's searches; 0: until they end by themselves
   uint64_t model_evaluations;  // of layers' mappings, by all of them; 0: no limit
   unsigned candidates;         // simulated at most; 0: 16
+  unsigned flow;               // with `machine`: arrays that engine flow runs before the cycle engine; 0: none
   unsigned tune;               // mappings that are tried for each layer; 0: the mapper's best
   unsigned jobs;               // processes; 0: one per processor
   double timeout;              // of one layer on one array

@@ -170,6 +170,44 @@ static void by_machine(void **state) {
   layers_release(&network);
 }
 
+// Engine flow before the cycle engine: it says which mapping of a layer is best, and is near; answers are those of
+// cycle.
+static void by_flow(void **state) {
+  (void)state;
+  const hw_array base = array_named("dim4");
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag = wf_diag_to(stderr);
+  read_small(&network, &constants, &diag);
+  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
+                           .base = &base,
+                           .machine = true,
+                           .flow = 4,
+                           .seed = 1,
+                           .candidates = 8,
+                           .jobs = 2};
+  truth_result r;
+  assert_true(truth_search(&options, &r, &diag));
+  assert_null(r.candidates[0].flow);  // the base
+  size_t asked = 0;
+  for (size_t i = 1; i < r.count; i++) {
+    const truth_candidate *c = &r.candidates[i];
+    if (!c->good || c->flow == NULL) continue;
+    asked++;
+    is_as_measured(&network, c);
+    assert_true(fabs(c->predicted / (c->cycles * c->energy_uj) - 1) < 0.3 || c->predicted == 0);
+    for (size_t n = 0; n < network.count; n++) {
+      const truth_flow *f = &c->flow[n * PREDICT_KEPT_MAX + c->chosen[n]];
+      if (c->chosen[n] < PREDICT_KEPT_MAX && f->cycles > 0)
+        assert_true(fabs(f->cycles / (double)c->layers[n].cycles - 1) < 0.3);
+    }
+  }
+  assert_true(asked > 1);
+  is_as_measured(&network, &r.candidates[r.best]);
+  truth_release(&r);
+  layers_release(&network);
+}
+
 // Sizes that are fixed, and a bound on power that only some arrays keep.
 static void bounds(void **state) {
   (void)state;
@@ -277,8 +315,8 @@ static void hopeless(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),  cmocka_unit_test(loop),   cmocka_unit_test(by_machine),
-                                     cmocka_unit_test(bounds),  cmocka_unit_test(judged), cmocka_unit_test(own_layers),
-                                     cmocka_unit_test(hopeless)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arrays), cmocka_unit_test(loop),   cmocka_unit_test(by_machine), cmocka_unit_test(by_flow),
+      cmocka_unit_test(bounds), cmocka_unit_test(judged), cmocka_unit_test(own_layers), cmocka_unit_test(hopeless)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
