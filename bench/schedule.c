@@ -48,7 +48,7 @@ static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
 static bool run_placed(const bench_job *job, const hw_array *array, const graph *placed, network_fuse_mode fuse,
                        run *r) {
   const options *o = job->options;
-  const network_options lowering = {.array = array, .judge = run_judge, .jobs = COMPILERS, .fuse = fuse};
+  const network_options lowering = {.array = array, .tuning.judge = run_judge, .jobs = COMPILERS, .fuse = fuse};
   r->net = network_create(placed, &lowering, job->diag);
   if (r->net == NULL) return false;
   void **inputs = quantise_random_inputs(placed, o->seed);

@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-enum { KEPT = 4 };
+// Programs of more nodes than `LARGE` go before the next one is compiled: they take tens of megabytes each.
+enum { KEPT = 4, LARGE = 1 << 19 };
 
 // What a program depends on. `single`: a number of its own for one that depends on more, 0 for the others.
 typedef struct key {
@@ -60,6 +61,8 @@ static kept *find(run_programs *programs, const key *wanted) {
 static kept *compile_new(run_programs *programs, const key *wanted, const map_layer *layer, const hw_array *array,
                          const layer_policy *policy, wf_diag *diag) {
   kept *k = &programs->kept[programs->count++ % KEPT];
+  for (unsigned i = 0; i < KEPT; i++)
+    if (programs->kept[i].there && programs->kept[i].program.compiled.commands->count > LARGE) drop(&programs->kept[i]);
   drop(k);
   k->key = *wanted;
   k->there = layer_compile(layer, array, policy, &k->program.compiled, diag);
