@@ -19,7 +19,7 @@ typedef struct run_measure_request {
   run_programs *programs;  // that need not be compiled again; may be NULL
   unsigned times;          // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
   run_fidelity fidelity;
-  run_waits *waits;        // if not NULL: where the cycles of all runs went; such runs are always made
+  run_waits *waits;  // if not NULL: where the cycles of all runs went; such runs are always made
 } run_measure_request;
 
 typedef enum {

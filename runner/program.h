@@ -15,7 +15,7 @@ typedef struct run_config {
   const sim_events *events;           // of an engine that has them; NULL: none
   // With the engine, when the last run is over and before it is gone; may be NULL.
   void (*ended)(void *context, const sim_engine *engine, uint64_t cycle);
-  const wf_stop *stop;                // ends it early; NULL: nothing does
+  const wf_stop *stop;  // ends it early; NULL: nothing does
   // Told now and then how many commands were given; may be NULL.
   void (*progress)(void *context, uint64_t commands);
   void *context;

@@ -268,7 +268,7 @@ static void test_bad_kernels(void **state) {
                 "mapping:1");
   refuse_kernel(array, (weft_kernel_options){.text = gemm, .language = "pascal"}, WEFT_USAGE,
                 "one of kernel, block, command");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .tune = 65}, WEFT_USAGE, "at most 64");
+  refuse_kernel(array, (weft_kernel_options){.text = gemm, .tune = 513}, WEFT_USAGE, "at most 512");
   refuse_kernel(array, (weft_kernel_options){.text = "\xff\x01\x80 garbage", .length = 11}, WEFT_BAD_INPUT, "error:");
   refuse_kernel(array, (weft_kernel_options){.file = "/nonexistent/k.py"}, WEFT_BAD_INPUT, "/nonexistent/k.py");
   refuse_kernel(array, (weft_kernel_options){0}, WEFT_USAGE, "neither a file nor a text");

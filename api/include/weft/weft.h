@@ -220,7 +220,7 @@ typedef struct weft_kernel_options {
   const char *mapping;    // a text as weft_kernel_mapping gives it (docs/mapping.md); NULL: the mapper's
   const char *language;   // "kernel" (default), "block", "command"
   bool autotune;          // the fastest of the kernel's configurations, simulated
-  uint32_t tune;          // the fastest of so many mappings, simulated; at most 64
+  uint32_t tune;          // the fastest of so many mappings, simulated; at most 512
 } weft_kernel_options;
 
 typedef struct weft_kernel_facts {
@@ -259,7 +259,7 @@ typedef struct weft_network_options {
   uint64_t image, sequence, batch, divisor, depth;
   bool float_ends;    // inputs and results are f32, as in the model; else they are int8
   bool uint8_images;  // images are a camera's bytes
-  uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 64
+  uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 512
   uint32_t jobs;      // threads that compile; 0: one per processor
 } weft_network_options;
 

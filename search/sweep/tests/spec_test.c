@@ -131,7 +131,7 @@ static void refused(void **state) {
       {NETWORK "arrays: [dim4]\nparameters: {load.queue: [1]}\n", "has no `parameters`"},
       {NETWORK "mapping: best\n", "'best' is no value for mapping"},
       {NETWORK "mapping: {tune: 0}\n", "tune must be"},
-      {NETWORK "mapping: {search: 65}\n", "search must be"},
+      {NETWORK "mapping: {search: 513}\n", "search must be"},
       {NETWORK "mapping: {search: 2, tune: 2}\n", "`tune` or `search`"},
       {NETWORK "mapping: searched\nobjective: speed\n", "'speed' is no value for objective"},
       {NETWORK "objective: edp\n", "`objective` is for"},
