@@ -3,8 +3,8 @@
 //
 // Tables: the steps of networks that run on the array; random legal programs on the built-in arrays and on random
 // ones, which are not those of any network; layers x mappings x arrays by what they are, and pairs of mappings
-// (flow_samples.h); speed on the programs of `weft bench engines`. An error is (flow - cycle) / cycle. Rates are per
-// second of processor time, as engines share the machine with others.
+// (bench_flow_samples.h); speed on the programs of `weft bench engines`. An error is (flow - cycle) / cycle. Rates are
+// per second of processor time, as engines share the machine with others.
 #include "sim/flow/flow.h"
 
 #include <math.h>
@@ -60,12 +60,12 @@ static bool run_on(const network *net, const sim_engine_ops *engine, const void 
 }
 
 // Steps that give the array commands; those of the host take the hart's time in both.
-static void compare_steps(const network *net, const run_network_result results[2], flow_errors *e) {
+static void compare_steps(const network *net, const run_network_result results[2], bench_flow_errors *e) {
   for (int s = 0; s < net->step_count; s++) {
     const run_step_result *cycle = &results[0].steps[s], *flow = &results[1].steps[s];
     char name[NAME_MAX_BYTES];
     snprintf(name, sizeof name, "step %d", s);
-    if (cycle->commands != 0 && cycle->cycles != 0) flow_errors_add(e, name, cycle->cycles, flow->cycles);
+    if (cycle->commands != 0 && cycle->cycles != 0) bench_flow_errors_add(e, name, cycle->cycles, flow->cycles);
   }
 }
 
@@ -74,14 +74,14 @@ static bool compare_network(const bench_job *job, const network *net, const grap
   const options *o = job->options;
   run_network_result results[2] = {0};
   void **inputs = quantise_random_inputs(placed, o->seed);
-  flow_errors e = {0};
+  bench_flow_errors e = {0};
   const bool good = run_on(net, &sim_cycle_engine, (const void *const *)inputs, &results[0], job->diag) &&
                     run_on(net, &sim_flow_engine, (const void *const *)inputs, &results[1], job->diag);
   if (good) {
     compare_steps(net, results, &e);
-    flow_errors_row(table, "networks", name, &e, results[0].run_seconds / results[1].run_seconds);
+    bench_flow_errors_row(table, "networks", name, &e, results[0].run_seconds / results[1].run_seconds);
   }
-  flow_errors_free(&e);
+  bench_flow_errors_free(&e);
   quantise_free_inputs(placed, inputs);
   for (unsigned n = 0; n < 2; n++) run_network_release(net, &results[n]);
   return good;
@@ -139,7 +139,7 @@ static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *pro
 }
 
 // False: the engine stopped in one of them.
-static bool measure_random(const hw_array *array, uint64_t first, uint64_t count, bool draw, flow_errors *e,
+static bool measure_random(const hw_array *array, uint64_t first, uint64_t count, bool draw, bench_flow_errors *e,
                            double seconds[2]) {
   const sim_gen_options without = {.without = 1U << GEN_COUNTER};
   bool good = true;
@@ -151,7 +151,7 @@ static bool measure_random(const hw_array *array, uint64_t first, uint64_t count
     const uint64_t flow = run_random(&sim_flow_engine, program, &seconds[1]);
     char name[NAME_MAX_BYTES];
     snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-    if (cycle != 0 && flow != 0) flow_errors_add(e, name, cycle, flow);
+    if (cycle != 0 && flow != 0) bench_flow_errors_add(e, name, cycle, flow);
     good &= flow != 0 || cycle == 0;
     sim_gen_program_destroy(program);
   }
@@ -159,11 +159,11 @@ static bool measure_random(const hw_array *array, uint64_t first, uint64_t count
 }
 
 static bool add_random(bench_table *table, const char *name, const hw_array *array, bool draw, const options *o) {
-  flow_errors e = {0};
+  bench_flow_errors e = {0};
   double seconds[2] = {0};
   const bool good = measure_random(array, o->seed, o->programs, draw, &e, seconds);
-  flow_errors_row(table, "random programs", name, &e, seconds[0] / seconds[1]);
-  flow_errors_free(&e);
+  bench_flow_errors_row(table, "random programs", name, &e, seconds[0] / seconds[1]);
+  bench_flow_errors_free(&e);
   return good;
 }
 
@@ -230,7 +230,7 @@ static bench_end run_flow(const bench_job *job) {
   const options *o = job->options;
   bool good = true;
   bench_report_say(job->report, "steps of networks, array %s\n\n", job->array == NULL ? "gemmini-default" : job->array);
-  bench_table *table = bench_table_open(job->report, &flow_errors_form);
+  bench_table *table = bench_table_open(job->report, &bench_flow_errors_form);
   bench_table_heading(table);
   for (size_t n = 0; n < ROWS; n++)
     if (bench_takes(o->net, rows[n].name)) good &= measure_network(job, &rows[n], table);
@@ -239,7 +239,8 @@ static bench_end run_flow(const bench_job *job) {
                    (unsigned long long)o->programs);
   bench_table_heading(table);
   good &= measure_arrays(job, table);
-  good &= flow_samples_run(job, &(flow_samples){.samples = o->samples, .groups = o->groups, .seed = o->seed}, table);
+  good &= bench_flow_samples_run(
+      job, &(bench_flow_samples){.samples = o->samples, .groups = o->groups, .seed = o->seed}, table);
   bench_report_say(job->report, "\nprograms of `weft bench engines`, best of %llu runs\n\n",
                    (unsigned long long)o->repeats);
   bench_table *speed = bench_table_open(job->report, &speed_form);

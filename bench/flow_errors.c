@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of engine flow: see flow_errors.h.
+// Errors of engine flow: see bench_flow_errors.h.
 #include "bench/flow_errors.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { WITHIN = 3 };
 
 static double error_of(double cycle, double flow) { return 100 * (flow / cycle - 1); }
 
-void flow_errors_add(flow_errors *e, const char *name, uint64_t cycle, uint64_t flow) {
+void bench_flow_errors_add(bench_flow_errors *e, const char *name, uint64_t cycle, uint64_t flow) {
   if (e->count == e->room) {
     e->room = e->room == 0 ? 256 : 2 * e->room;
     e->cycle = wf_realloc(e->cycle, e->room, sizeof *e->cycle);
@@ -26,10 +26,10 @@ void flow_errors_add(flow_errors *e, const char *name, uint64_t cycle, uint64_t 
   snprintf(e->worst_name, sizeof e->worst_name, "%s", name);
 }
 
-void flow_errors_free(flow_errors *e) {
+void bench_flow_errors_free(bench_flow_errors *e) {
   wf_free(e->cycle);
   wf_free(e->flow);
-  *e = (flow_errors){0};
+  *e = (bench_flow_errors){0};
 }
 
 static const bench_column columns[] = {
@@ -48,9 +48,10 @@ static const bench_column columns[] = {
     {.title = "speed", BENCH_DATA("speed"), .width = 6, .text_format = "%.1f"},
     {.title = "worst", BENCH_DATA("worst")},
 };
-const bench_form flow_errors_form = {.list = "errors", BENCH_FORM(columns)};
+const bench_form bench_flow_errors_form = {.list = "errors", BENCH_FORM(columns)};
 
-void flow_errors_row(bench_table *table, const char *set, const char *name, const flow_errors *e, double speed) {
+void bench_flow_errors_row(bench_table *table, const char *set, const char *name, const bench_flow_errors *e,
+                           double speed) {
   if (e->count == 0) {
     bench_cell cells[sizeof columns / sizeof *columns] = {bench_text(set), bench_text(name)};
     bench_table_add(table, "nothing ran", cells, sizeof cells / sizeof *cells);

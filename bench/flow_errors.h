@@ -9,19 +9,20 @@
 
 enum { FLOW_ERRORS_NAME = 96 };
 
-typedef struct flow_errors {
+typedef struct bench_flow_errors {
   double *cycle, *flow;  // cycles, by run
   size_t count, room;
   double worst;  // percent
   char worst_name[FLOW_ERRORS_NAME];
-} flow_errors;
+} bench_flow_errors;
 
-void flow_errors_add(flow_errors *e, const char *name, uint64_t cycle, uint64_t flow);
-void flow_errors_free(flow_errors *e);
+void bench_flow_errors_add(bench_flow_errors *e, const char *name, uint64_t cycle, uint64_t flow);
+void bench_flow_errors_free(bench_flow_errors *e);
 
-extern const bench_form flow_errors_form;
+extern const bench_form bench_flow_errors_form;
 // `set`: what the runs are of, for CSV and JSON. `speed`: how many times as fast as cycle; 0: not measured. Without
 // runs the row says so.
-void flow_errors_row(bench_table *table, const char *set, const char *name, const flow_errors *e, double speed);
+void bench_flow_errors_row(bench_table *table, const char *set, const char *name, const bench_flow_errors *e,
+                           double speed);
 
 #endif

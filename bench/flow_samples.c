@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers x mappings x arrays on engines flow and cycle: see flow_samples.h. Sides are 4 to 32, memories fixed, DDR3 and
-// DDR4, with and without L2, both dataflows; what bounds a sample is what the model of the machine says.
+// Layers x mappings x arrays on engines flow and cycle: see bench_flow_samples.h. Sides are 4 to 32, memories fixed,
+// DDR3 and DDR4, with and without L2, both dataflows; what bounds a sample is what the model of the machine says.
 #include "bench/flow_samples.h"
 
 #include <inttypes.h>
@@ -104,21 +104,21 @@ static void name_sample(const samples_sample *s, char name[FLOW_ERRORS_NAME]) {
 static void report(const char *set, const outcome *outcomes, size_t count, const double seconds[RUN_FIDELITY_COUNT],
                    bench_table *table) {
   for (size_t r = 0; r < ROWS; r++) {
-    flow_errors e = {0};
+    bench_flow_errors e = {0};
     for (size_t i = 0; i < count; i++) {
       char name[FLOW_ERRORS_NAME];
       const outcome *x = &outcomes[i];
       name_sample(&x->sample, name);
       if (rows[r].select(x, rows[r].which))
-        flow_errors_add(&e, name, x->cycles[RUN_FIDELITY_CYCLE], x->cycles[RUN_FIDELITY_FLOW]);
+        bench_flow_errors_add(&e, name, x->cycles[RUN_FIDELITY_CYCLE], x->cycles[RUN_FIDELITY_FLOW]);
     }
     const double speed = r == 0 ? seconds[RUN_FIDELITY_CYCLE] / seconds[RUN_FIDELITY_FLOW] : 0;
-    if (e.count > 0) flow_errors_row(table, set, rows[r].name, &e, speed);
-    flow_errors_free(&e);
+    if (e.count > 0) bench_flow_errors_row(table, set, rows[r].name, &e, speed);
+    bench_flow_errors_free(&e);
   }
 }
 
-static bool run_set(const bench_job *job, const flow_samples *o, samples_set set, const char *name,
+static bool run_set(const bench_job *job, const bench_flow_samples *o, samples_set set, const char *name,
                     bench_table *table) {
   samples_source source;
   const bool good = samples_open(&source, set, o->seed, job->diag);
@@ -183,7 +183,7 @@ static void run_group(samples_source *source, run_programs *programs, pair_count
     for (size_t k = 0; k < i; k++) count_pair(&outcomes[i], &outcomes[k], counts);
 }
 
-static bool run_pairs(const bench_job *job, const flow_samples *o) {
+static bool run_pairs(const bench_job *job, const bench_flow_samples *o) {
   samples_source source;
   const bool good = samples_open(&source, SAMPLES_JUDGE, o->seed, job->diag);
   run_programs *programs = run_programs_create();
@@ -201,7 +201,7 @@ static bool run_pairs(const bench_job *job, const flow_samples *o) {
   return good;
 }
 
-bool flow_samples_run(const bench_job *job, const flow_samples *o, bench_table *errors) {
+bool bench_flow_samples_run(const bench_job *job, const bench_flow_samples *o, bench_table *errors) {
   static const struct {
     samples_set set;
     const char *text;

@@ -5,11 +5,11 @@
 
 #include "bench/bench.h"
 
-typedef struct flow_samples {
+typedef struct bench_flow_samples {
   uint64_t samples, groups, seed;
-} flow_samples;
+} bench_flow_samples;
 
 // Adds rows of errors by what the sample is, and a table of pairs of mappings. False after an error was reported.
-bool flow_samples_run(const bench_job *job, const flow_samples *o, bench_table *errors);
+bool bench_flow_samples_run(const bench_job *job, const bench_flow_samples *o, bench_table *errors);
 
 #endif

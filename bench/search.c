@@ -75,12 +75,14 @@ static bench_end refuse(const bench_job *job, const char *what) {
   return BENCH_BAD_USAGE;
 }
 
+enum { SIMULATIONS_MAX = 64 };
+
 static bench_end run_search(const bench_job *job) {
   const bench_search_options *o = job->options;
   if (o->seeds == 0 || o->seeds > 1000 || o->budget < 1000 || o->budget > UINT64_C(1000000000000))
     return refuse(job, "1 to 1000 seeds, at least 1000 evaluations");
-  if (o->jobs > 1024 || o->simulations == 0 || o->simulations > MAP_BEST_MAX)
-    return refuse(job, "1 to 512 simulations, at most 1024 jobs");
+  if (o->jobs > 1024 || o->simulations == 0 || o->simulations > SIMULATIONS_MAX)
+    return refuse(job, "1 to 64 simulations, at most 1024 jobs");
   return o->throughput ? measure_throughput(job) : o->curve ? bench_curve(job) : bench_methods(job);
 }
 

@@ -74,7 +74,7 @@ printf 'something else' >kept
 $kept >third.txt || fail "a file of something else was not begun anew"
 [ "$(stat -c %s kept)" = "$(stat -c %s whole)" ] || fail "runs were not made again"
 [ "$(strip first.txt)" = "$(strip second.txt)" ] && [ "$(strip first.txt)" = "$(strip third.txt)" ] || fail "kept runs differ"
-expect 2 '1 to 512 simulations' "$weft" bench search --simulate --simulations 513
+expect 2 '1 to 64 simulations' "$weft" bench search --simulate --simulations 65
 expect 0 '^  bert +30 descent ' "$weft" bench search --nets bert --methods descent --seeds 1 --budget 1000 --curve
 expect 0 '^bert,1000,published,' "$weft" bench search --nets bert --methods published --seeds 1 --budget 1000 --curve --csv -
 expect 1 'no method is named "luck"' "$weft" bench search --methods luck
