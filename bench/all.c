@@ -46,7 +46,7 @@ static const table tables[] = {
     {"search", "methods of search under the plain model", {"bench", "search"}, true},
     {"search-curve",
      "methods of search under the plain model, from few evaluations to many",
-     {"bench", "search", "--curve", "--budget", "1000000", "--methods", "random,bayes,genetic,published,descent"},
+     {"bench", "search", "--curve", "--budget", "300000", "--methods", "random,bayes,genetic,published,descent"},
      true},
     {"search-resnet50",
      "methods of search on ResNet-50, simulated",
