@@ -16,7 +16,7 @@ struct weft_kernel {
   compile_result result;
   char *name, *mapping;
   uint64_t macs;
-  int *tensors;  // of the program, those that the caller gives
+  int *tensors;  // tensors of the program that the caller gives
   size_t tensor_count;
 };
 

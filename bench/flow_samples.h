@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine flow on layers x mappings x arrays: those that the model of the machine is judged by, and layers at random.
+// Runs engine flow on layers x mappings x arrays: on the set that the model of the machine is judged by, and on layers
+// drawn at random.
 #ifndef BENCH_FLOW_SAMPLES_H
 #define BENCH_FLOW_SAMPLES_H
 

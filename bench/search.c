@@ -83,6 +83,8 @@ static bench_end run_search(const bench_job *job) {
     return refuse(job, "1 to 1000 seeds, at least 1000 evaluations");
   if (o->jobs > 1024 || o->simulations == 0 || o->simulations > SIMULATIONS_MAX)
     return refuse(job, "1 to 64 simulations, at most 1024 jobs");
+  if (o->curve && (o->simulate || o->throughput)) return refuse(job, "--curve takes no --simulate and no --throughput");
+  if (o->throughput && o->simulate) return refuse(job, "--throughput takes no --simulate");
   return o->throughput ? measure_throughput(job) : o->curve ? bench_curve(job) : bench_methods(job);
 }
 

@@ -186,6 +186,15 @@ static cli_exit compare(job *j, wf_diag *diag) {
   return !good ? CLI_BAD_INPUT : ran ? CLI_OK : CLI_CANNOT_BUILD;
 }
 
+// A topology is written without running anything: these would have nothing to say.
+static bool topology_alone(const cli_common *common, const crosscheck_options *o) {
+  const char *unused = o->csv != NULL ? "--csv" : common->json != NULL ? "--json" : o->form != NULL ? "--form" : NULL;
+  if (o->topology == NULL || unused == NULL) return true;
+  fprintf(stderr, "weft: error: --topology runs nothing, so it takes no %s\n  hint: a second call without it\n",
+          unused);
+  return false;
+}
+
 static bool find_form(const char *name, crosscheck_form *form) {
   *form = crosscheck_form_named(name);
   if (*form != CROSSCHECK_FORM_COUNT) return true;
@@ -203,7 +212,7 @@ static const wf_option crosscheck_rows[] = {
 };
 
 cli_exit cli_crosscheck(int argc, char **argv) {
-  crosscheck_options o = {.form = crosscheck_form_names[CROSSCHECK_SCALE_SIM]};
+  crosscheck_options o = {0};
   static const cli_usage usage = {
       .verb = "crosscheck",
       .synopsis = "NET",
@@ -222,7 +231,9 @@ cli_exit cli_crosscheck(int argc, char **argv) {
   job j = {.common = &common, .options = &o};
   hw_array array;
   layers_network network = {0};
-  if (!find_form(o.form, &j.form)) return CLI_USAGE;
+  if (!topology_alone(&common, &o)) return CLI_USAGE;
+  j.form = CROSSCHECK_SCALE_SIM;
+  if (o.form != NULL && !find_form(o.form, &j.form)) return CLI_USAGE;
   if (!cli_check_output(o.csv, &diag) || !cli_check_output(o.topology, &diag) ||
       !cli_load_array(&common, &array, &diag))
     return CLI_BAD_INPUT;

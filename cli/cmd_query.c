@@ -14,7 +14,7 @@ typedef struct query_arguments {
   bool fronts;
 } query_arguments;
 
-// A question and who asks it.
+// A question, and the session that answers it.
 typedef struct question {
   weft_session *session;
   const char *store;
@@ -121,6 +121,12 @@ static cli_exit run_query(const cli_common *common, const query_arguments *argum
   return code;
 }
 
+// What the fronts of two engines do not take. NULL: nothing of it is given.
+static const char *not_for_fronts(const query_arguments *arguments, int texts) {
+  if (texts > 1) return "CONDITION";
+  return arguments->limit > 0 ? "--limit" : arguments->array != NULL ? "--write-array" : NULL;
+}
+
 static const wf_option query_rows[] = {
     {"network", WF_TEXT(query_arguments, network), "NAME", "only rows of this network"},
     {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
@@ -145,6 +151,11 @@ cli_exit cli_query(int argc, char **argv) {
   cli_exit code;
   if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
+  const char *unused = arguments.fronts ? not_for_fronts(&arguments, argc) : NULL;
+  if (unused != NULL) {
+    fprintf(stderr, "weft: error: --fronts takes no %s\n  hint: it compares all points; --network chooses\n", unused);
+    return CLI_USAGE;
+  }
   if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network, &diag);
   return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
 }

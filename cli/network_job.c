@@ -341,7 +341,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
-  if (code == CLI_OK) code = tuning_open(&options->tuning, &job->array, &job->tuning, diag);
+  if (code == CLI_OK) code = tuning_open(&options->tuning, false, &job->array, &job->tuning, diag);
   if (code == CLI_OK) code = set_fuse(options, job);
   if (code != CLI_OK) return code;
   const double start = wf_process_seconds();

@@ -31,9 +31,28 @@ static bool has_energy(const hw_array *array) {
   return tech.has.energy_pj;
 }
 
-cli_exit tuning_open(const tuning_options *options, const hw_array *array, compile_tuning *tuning, wf_diag *diag) {
+// What is asked of trials that are not made would be dropped. NULL: nothing.
+static const char *without_effect(const tuning_options *options, bool other_trials) {
+  if (options->count > 0 || other_trials) return NULL;
+  return options->with != NULL ? "--with" : options->objective != NULL ? "--tune-objective" : NULL;
+}
+
+static bool check(const tuning_options *options, bool other_trials) {
+  const char *unused = without_effect(options, other_trials);
+  if (unused != NULL)
+    fprintf(stderr, "weft: error: %s has no effect without trials\n  hint: --tune N makes them\n", unused);
+  const bool many = options->count > MAP_BEST_MAX;
+  if (many)
+    fprintf(stderr, "weft: error: --tune %llu\n  hint: at most %d mappings of a layer\n",
+            (unsigned long long)options->count, MAP_BEST_MAX);
+  return unused == NULL && !many;
+}
+
+cli_exit tuning_open(const tuning_options *options, bool other_trials, const hw_array *array, compile_tuning *tuning,
+                     wf_diag *diag) {
   run_fidelity with = RUN_FIDELITY_CYCLE;
   compile_objective objective = COMPILE_CYCLES;
+  if (!check(options, other_trials)) return CLI_USAGE;
   if (options->with != NULL && !run_fidelity_named(options->with, &with, diag)) return CLI_USAGE;
   if (options->objective != NULL && !set_objective(options->objective, &objective)) return CLI_USAGE;
   if (objective != COMPILE_CYCLES && !has_energy(array)) {
@@ -41,7 +60,6 @@ cli_exit tuning_open(const tuning_options *options, const hw_array *array, compi
              options->objective, array->name);
     return CLI_BAD_INPUT;
   }
-  const uint64_t count = options->count < MAP_BEST_MAX ? options->count : MAP_BEST_MAX;
-  *tuning = run_tuning((unsigned)count, with, objective);
+  *tuning = run_tuning((unsigned)options->count, with, objective);
   return CLI_OK;
 }

@@ -14,7 +14,8 @@ typedef struct tuning_options {
 enum { TUNING_OPTIONS = 3 };
 extern const wf_option tuning_option_rows[TUNING_OPTIONS];
 
-// Returns an exit code, after errors were reported.
-cli_exit tuning_open(const tuning_options *options, const hw_array *array, compile_tuning *tuning, wf_diag *diag);
+// `other_trials`: the verb makes trials also without --tune. Returns an exit code, after errors were reported.
+cli_exit tuning_open(const tuning_options *options, bool other_trials, const hw_array *array, compile_tuning *tuning,
+                     wf_diag *diag);
 
 #endif

@@ -293,7 +293,7 @@ static double value_of(compile_objective objective, const compile_verdict *v) {
   return objective == COMPILE_ENERGY ? v->energy_pj : v->energy_pj * (double)v->cycles;
 }
 
-// Of several by a judge: those that cannot be compiled are left out, the best come first; returns how many there are.
+// Orders trials by a judge, the best first, without those that cannot be compiled; returns how many are left.
 static size_t rank(pipeline *p, compile_judge judge, trial *trials, size_t count) {
   size_t ranked = 0;
   for (size_t i = 0; i < count; i++) {
@@ -309,7 +309,7 @@ static size_t rank(pipeline *p, compile_judge judge, trial *trials, size_t count
   return ranked;
 }
 
-// Leaves the best of a screen, and the first trial, which then stands before those that are as good.
+// Keeps the trials that are best on the screen, and the first trial, which then stands before equally good ones.
 static size_t screen(pipeline *p, trial *trials, size_t count) {
   const compile_tuning *tuning = &p->request->tuning;
   const trial first = trials[0];

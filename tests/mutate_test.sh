@@ -4,7 +4,7 @@
 # usage: mutate_test.sh MUTATE WEFT SOURCE_DIR WORK_DIR [COUNT [SEED]]
 set -u
 mutate=$1 weft=$2 root=$3 work=$4 count=${5-100000} seed=${6-$$}
-rm -rf "$work" && mkdir -p "$work/seeds" && cd "$work/seeds" || exit 1
+sh "$(dirname -- "$0")/work_dir.sh" "$work" && mkdir -p "$work/seeds" && cd "$work/seeds" || exit 1
 export ASAN_OPTIONS=detect_leaks=0
 
 # ---- what to begin with

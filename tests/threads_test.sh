@@ -5,7 +5,7 @@
 set -u
 weft=$1 root=$2 work=$3
 . "$root/cli/tests/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/work_dir.sh" "$work" && cd "$work" || exit 1
 TSAN_OPTIONS="exitcode=66 halt_on_error=1"
 export TSAN_OPTIONS
 

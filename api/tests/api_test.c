@@ -1,79 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // libweft from C, as a program of its own sees it: only the header and the shared library. Results against loops of
-// this file, hostile calls, two sessions in two threads, calls that are cancelled.
-#include <pthread.h>
+// this file, and hostile calls.
 #include <stdio.h>
 #include <unistd.h>
-#include <weft/weft.h>
 
-#include "base/test.h"
-
-static const char gemm[] =
-    "from weft import *\n"
-    "@jit\n"
-    "def gemm(a_ptr: int8, b_ptr: int8, c_ptr: int32, M, N, K, B: constexpr = 32):\n"
-    "    m = program_id(0) * B\n"
-    "    n = program_id(1) * B\n"
-    "    acc = zeros((B, B), int32)\n"
-    "    for k in range(0, K, B):\n"
-    "        a = make_block_ptr(a_ptr, (M, K), (K, 1), (m, k), (B, B), (1, 0))\n"
-    "        b = make_block_ptr(b_ptr, (K, N), (N, 1), (k, n), (B, B), (1, 0))\n"
-    "        acc += dot(load(a, boundary_check=(0, 1)), load(b, boundary_check=(0, 1)))\n"
-    "    c = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (B, B), (1, 0))\n"
-    "    store(c, acc, boundary_check=(0, 1))\n"
-    "grid = lambda META: (cdiv(M, META[\"B\"]), cdiv(N, META[\"B\"]))\n";
-enum { M = 40, N = 24, K = 56 };
-
-// ---- helpers
-
-static weft_session *open_session(void) {
-  weft_session *s = weft_session_create();
-  assert_non_null(s);
-  return s;
-}
-
-// Fails with the messages of the session.
-static void expect(weft_session *s, weft_status status) {
-  if (weft_session_status(s) != status)
-    fail_msg("status %d, not %d: %s", (int)weft_session_status(s), (int)status, weft_session_messages(s));
-}
-
-static void expect_message(weft_session *s, weft_status status, const char *part) {
-  expect(s, status);
-  if (strstr(weft_session_messages(s), part) == NULL) fail_msg("no \"%s\" in: %s", part, weft_session_messages(s));
-}
-
-static weft_array *load(weft_session *s, const char *name) {
-  weft_array *array = weft_array_load(s, name);
-  expect(s, WEFT_OK);
-  return array;
-}
-
-static weft_kernel *compile(weft_session *s, const weft_array *array, const char *arguments) {
-  const weft_kernel_options options = {.size = sizeof options, .text = gemm, .arguments = arguments};
-  weft_kernel *kernel = weft_kernel_compile(s, array, &options);
-  expect(s, WEFT_OK);
-  return kernel;
-}
-
-static weft_network *network(weft_session *s, const weft_array *array) {
-  const weft_network_options options = {.size = sizeof options, .image = 32, .divisor = 8, .jobs = 1};
-  weft_network *net = weft_network_compile(s, array, "resnet18", &options);
-  expect(s, WEFT_OK);
-  return net;
-}
-
-static void fill(int8_t *to, size_t count, unsigned seed) {
-  for (size_t i = 0; i < count; i++) to[i] = (int8_t)((seed = seed * 1103515245u + 12345u) >> 16);
-}
-
-static void multiply(const int8_t *a, const int8_t *b, int32_t *c) {
-  for (int m = 0; m < M; m++)
-    for (int n = 0; n < N; n++) {
-      c[m * N + n] = 0;
-      for (int k = 0; k < K; k++) c[m * N + n] += a[m * K + k] * b[k * N + n];
-    }
-}
+#include "api/tests/session.h"
 
 // ---- arrays
 
@@ -144,7 +75,7 @@ static void test_bad_arrays(void **state) {
   expect_message(s, WEFT_BAD_INPUT, "a power of two from 1 to 128");
   assert_int_equal(weft_array_set(s, array, "mesh.rows", "32"), WEFT_OK);  // columns are still 16
   assert_int_equal(weft_array_check(s, array), WEFT_BAD_INPUT);
-  const weft_kernel_options options = {.size = sizeof options, .text = gemm, .arguments = "M=4,N=4,K=4"};
+  const weft_kernel_options options = {.size = sizeof options, .text = session_gemm, .arguments = "M=4,N=4,K=4"};
   assert_null(weft_kernel_compile(s, array, &options));
   expect(s, WEFT_BAD_INPUT);
   assert_int_equal(weft_array_rename(s, array, "No Name"), WEFT_BAD_INPUT);
@@ -236,8 +167,10 @@ static void test_mapping(void **state) {
   weft_session *s = open_session();
   weft_array *array = load(s, "gemmini-default");
   weft_kernel *kernel = compile(s, array, "M=128,N=128,K=128");
-  const weft_kernel_options options = {
-      .size = sizeof options, .text = gemm, .arguments = "M=128,N=128,K=128", .mapping = weft_kernel_mapping(kernel)};
+  const weft_kernel_options options = {.size = sizeof options,
+                                       .text = session_gemm,
+                                       .arguments = "M=128,N=128,K=128",
+                                       .mapping = weft_kernel_mapping(kernel)};
   weft_kernel *again = weft_kernel_compile(s, array, &options);
   expect(s, WEFT_OK);
   assert_true(strlen(weft_kernel_mapping(kernel)) > 0);
@@ -262,13 +195,13 @@ static void test_bad_kernels(void **state) {
   weft_array *array = load(s, "dim4");
   refuse_kernel(array, (weft_kernel_options){.text = "@jit\ndef f(:\n", .file = "bad.py"}, WEFT_BAD_INPUT,
                 "bad.py:2:7: error:");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .arguments = "M=4,N=4"}, WEFT_BAD_INPUT, "K");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .arguments = "M=4,,"}, WEFT_BAD_INPUT, "error:");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .arguments = "M=4,N=4,K=4", .mapping = "no"}, WEFT_BAD_INPUT,
-                "mapping:1");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .language = "pascal"}, WEFT_USAGE,
+  refuse_kernel(array, (weft_kernel_options){.text = session_gemm, .arguments = "M=4,N=4"}, WEFT_BAD_INPUT, "K");
+  refuse_kernel(array, (weft_kernel_options){.text = session_gemm, .arguments = "M=4,,"}, WEFT_BAD_INPUT, "error:");
+  refuse_kernel(array, (weft_kernel_options){.text = session_gemm, .arguments = "M=4,N=4,K=4", .mapping = "no"},
+                WEFT_BAD_INPUT, "mapping:1");
+  refuse_kernel(array, (weft_kernel_options){.text = session_gemm, .language = "pascal"}, WEFT_USAGE,
                 "one of kernel, block, command");
-  refuse_kernel(array, (weft_kernel_options){.text = gemm, .tune = 513}, WEFT_USAGE, "at most 512");
+  refuse_kernel(array, (weft_kernel_options){.text = session_gemm, .tune = 513}, WEFT_USAGE, "at most 512");
   refuse_kernel(array, (weft_kernel_options){.text = "\xff\x01\x80 garbage", .length = 11}, WEFT_BAD_INPUT, "error:");
   refuse_kernel(array, (weft_kernel_options){.file = "/nonexistent/k.py"}, WEFT_BAD_INPUT, "/nonexistent/k.py");
   refuse_kernel(array, (weft_kernel_options){0}, WEFT_USAGE, "neither a file nor a text");
@@ -296,7 +229,7 @@ static void test_sizes(void **state) {
   (void)state;
   weft_session *s = open_session();
   weft_array *array = load(s, "dim4");
-  longer options = {.options = {.size = sizeof options, .text = gemm, .arguments = "M=4,N=4,K=4"}};
+  longer options = {.options = {.size = sizeof options, .text = session_gemm, .arguments = "M=4,N=4,K=4"}};
   weft_kernel *kernel = weft_kernel_compile(s, array, &options.options);  // unknown fields that are 0
   expect(s, WEFT_OK);
   options.later = 1;
@@ -433,129 +366,6 @@ static void test_bad_networks(void **state) {
   assert_null(weft_network_compile(s, array, "resnet18", &wide));
   expect(s, WEFT_USAGE);
   weft_array_destroy(array);
-  weft_session_destroy(s);
-}
-
-// ---- two sessions in two threads, on objects that they share
-
-typedef struct worker {
-  const weft_array *array;
-  const weft_network *net;
-  const weft_kernel *kernel;
-  uint64_t digest;
-  bool good;
-} worker;
-
-static void *work(void *context) {
-  worker *w = context;
-  weft_session *s = weft_session_create();
-  int8_t a[M * K], b[K * N];
-  int32_t c[M * N], want[M * N];
-  w->good = true;
-  for (unsigned round = 0; round < 3 && w->good; round++) {
-    fill(a, sizeof a, round);
-    fill(b, sizeof b, round + 9);
-    multiply(a, b, want);
-    weft_run *run = weft_kernel_run(s, w->kernel, NULL, (void *const[]){a, b, c});
-    w->good = run != NULL && memcmp(c, want, sizeof c) == 0;
-    weft_run_destroy(run);
-    weft_kernel *none = weft_kernel_compile(s, w->array, &(weft_kernel_options){.size = sizeof(weft_kernel_options)});
-    w->good = w->good && none == NULL && weft_session_status(s) == WEFT_USAGE;
-  }
-  weft_run *run = weft_network_run(s, w->net, NULL, NULL);
-  weft_totals totals = {.size = sizeof totals};
-  w->good = w->good && weft_run_totals(run, &totals) == WEFT_OK;
-  w->digest = totals.digest;
-  weft_run_destroy(run);
-  weft_session_destroy(s);
-  return NULL;
-}
-
-static void test_threads(void **state) {
-  (void)state;
-  weft_session *s = open_session();
-  weft_array *array = load(s, "gemmini-default");
-  weft_kernel *kernel = compile(s, array, "M=40,N=24,K=56");
-  weft_network *net = network(s, array);
-  worker workers[2];
-  pthread_t threads[2];
-  for (int i = 0; i < 2; i++) {
-    workers[i] = (worker){.array = array, .net = net, .kernel = kernel};
-    assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-  }
-  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-  assert_true(workers[0].good && workers[1].good);
-  assert_true(workers[0].digest == workers[1].digest);
-  weft_network_destroy(net);
-  weft_kernel_destroy(kernel);
-  weft_array_destroy(array);
-  weft_session_destroy(s);
-}
-
-// ---- the end before the end
-
-typedef struct counting {
-  unsigned calls, stop_at;
-  uint64_t total;
-} counting;
-
-static bool count(void *context, const weft_progress *progress) {
-  counting *c = context;
-  c->total = progress->total;
-  return ++c->calls != c->stop_at;
-}
-
-static void test_cancelled_runs(void **state) {
-  (void)state;
-  weft_session *s = open_session();
-  weft_array *array = load(s, "gemmini-default");
-  weft_kernel *kernel = compile(s, array, "M=512,N=512,K=512");
-  weft_network *net = network(s, array);
-  counting c = {.stop_at = 2};
-  weft_session_watch(s, count, &c);
-  assert_null(weft_kernel_run(s, kernel, NULL, NULL));
-  expect_message(s, WEFT_CANCELLED, "cancelled");
-  assert_int_equal(c.calls, 2);
-  c = (counting){.stop_at = 3};
-  assert_null(weft_network_run(s, net, NULL, NULL));
-  expect(s, WEFT_CANCELLED);
-  assert_int_equal(c.calls, 3);
-  c = (counting){0};
-  weft_run *run = weft_network_run(s, net, NULL, NULL);  // and the session goes on
-  expect(s, WEFT_OK);
-  assert_int_equal(c.calls, c.total);
-  assert_int_equal(c.calls, weft_run_steps(run));
-  weft_run_destroy(run);
-  weft_network_destroy(net);
-  weft_kernel_destroy(kernel);
-  weft_array_destroy(array);
-  weft_session_destroy(s);
-}
-
-static void *search(void *context) {
-  weft_array *array = weft_array_load(context, "gemmini-default");
-  const weft_search_options options = {.size = sizeof options, .starts = 60000};  // takes hours
-  weft_answer *answer = weft_search(context, array, "resnet50", &options);
-  weft_array_destroy(array);
-  return answer;
-}
-
-// From another thread; again, in case that the call had not begun.
-static void test_cancel_from_outside(void **state) {
-  (void)state;
-  weft_session *s = open_session();
-  pthread_t thread;
-  void *answer = s;
-  assert_int_equal(pthread_create(&thread, NULL, search, s), 0);
-  struct timespec soon = {0};
-  do {
-    weft_session_cancel(s);
-    clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_nsec += 100 * 1000 * 1000;
-    if (soon.tv_nsec >= 1000000000) soon.tv_sec++, soon.tv_nsec -= 1000000000;
-  } while (pthread_timedjoin_np(thread, &answer, &soon) != 0);
-  assert_null(answer);
-  expect(s, WEFT_CANCELLED);
   weft_session_destroy(s);
 }
 
@@ -699,14 +509,19 @@ static void test_sweep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arrays),         cmocka_unit_test(test_every_parameter),
-      cmocka_unit_test(test_bad_arrays),     cmocka_unit_test(test_kernel_on_engines),
-      cmocka_unit_test(test_times),          cmocka_unit_test(test_mapping),
-      cmocka_unit_test(test_bad_kernels),    cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_null),           cmocka_unit_test(test_network),
-      cmocka_unit_test(test_bad_networks),   cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_cancelled_runs), cmocka_unit_test(test_cancel_from_outside),
-      cmocka_unit_test(test_search),         cmocka_unit_test(test_simulated_search),
+      cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_every_parameter),
+      cmocka_unit_test(test_bad_arrays),
+      cmocka_unit_test(test_kernel_on_engines),
+      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_mapping),
+      cmocka_unit_test(test_bad_kernels),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_null),
+      cmocka_unit_test(test_network),
+      cmocka_unit_test(test_bad_networks),
+      cmocka_unit_test(test_search),
+      cmocka_unit_test(test_simulated_search),
       cmocka_unit_test(test_sweep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

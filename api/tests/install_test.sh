@@ -5,7 +5,8 @@
 # usage: install_test.sh BUILD WEFT EXAMPLE WORK_DIR CC
 set -eu
 build=$1 weft=$2 example=$3 work=$4 cc=$5
-rm -rf "$work" && mkdir -p "$work" && cd "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
+cd "$work"
 prefix=$work/root
 for component in libweft1 libweft-dev; do
   cmake --install "$build" --prefix "$prefix" --component "$component" >install.log

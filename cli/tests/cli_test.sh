@@ -5,7 +5,7 @@
 set -u
 weft=$1 source=$2 work=$3
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 build() {
   riscv64-unknown-elf-gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -nostdlib -static -Wl,-N \
@@ -185,6 +185,15 @@ expect 0 '^product  .* 659 ' "$weft" crosscheck layers.csv
 expect 0 '"difference":.?{' "$weft" crosscheck --form stonne --json - layers.csv
 expect 0 '^product,1,good,.*,659,' "$weft" crosscheck --csv - --quiet layers.csv
 expect 0 '^product, 64, 1, 1, 1, 32, 48, 1,' "$weft" crosscheck --topology - layers.csv
+for option in '--csv x.csv' '--json x.json' '--form stonne'; do
+  # shellcheck disable=SC2086  # two words
+  expect 2 "takes no ${option%% *}" "$weft" crosscheck --topology - $option layers.csv
+done
+for option in '--limit 1' '--write-array a.yaml' 'dim<8'; do
+  # shellcheck disable=SC2086  # two words
+  expect 2 'fronts takes no (--limit|--write-array|CONDITION)' "$weft" query --fronts nosuch.sqlite $option
+done
+expect 2 'curve takes no --simulate' "$weft" bench search --curve --simulate
 expect 2 'no form ideal' "$weft" crosscheck --form ideal layers.csv
 expect 1 "nosuch" "$weft" crosscheck nosuch
 

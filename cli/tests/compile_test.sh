@@ -5,7 +5,7 @@
 set -u
 weft=$1 kernels=$2/workloads/kernels work=$3
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 gemm=$kernels/gemm.py
 shape=M=49,N=31,K=70,scale=0.01
@@ -126,6 +126,9 @@ fast=$(energy_of)
 cycles_of --tune 80 --with flow --tune-objective energy >energy.txt
 thrifty=$(energy_of)
 awk -v a="$thrifty" -v b="$fast" 'BEGIN { exit !(a <= b) }' || fail "least energy $thrifty uJ, fewest cycles $fast uJ"
+expect 2 'with has no effect without trials' "$weft" run "$gemm" --shape $shape --with flow
+expect 2 'tune-objective has no effect without trials' "$weft" run "$gemm" --shape $shape --tune-objective energy
+expect 2 'at most 512 mappings' "$weft" run "$gemm" --shape $shape --tune 513
 expect 2 'one of cycles, energy, edp' "$weft" run "$gemm" --shape $shape --tune 4 --tune-objective power
 expect 2 'one of cycle and flow' "$weft" run "$gemm" --shape $shape --tune 4 --with rtl
 

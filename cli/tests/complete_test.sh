@@ -5,7 +5,8 @@
 # usage: complete_test.sh WEFT COMPLETION_DIR WORK_DIR
 set -eu
 weft=$1 completions=$2 work=$3
-rm -rf "$work" && mkdir -p "$work" && cd "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
+cd "$work"
 PATH=${weft%/*}:$PATH
 export PATH
 : >kernel.py

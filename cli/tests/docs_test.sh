@@ -4,7 +4,8 @@
 # usage: docs_test.sh WEFT SOURCE_DIR WORK_DIR
 set -eu
 weft=$1 sources=$2 work=$3
-rm -rf "$work" && mkdir -p "$work" && cd "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
+cd "$work"
 
 # One command per line, "FILE<tab>VERB WORDS...": between backquotes or at the start of a line, up to a comment or pipe.
 for file in "$sources"/*.md "$sources"/docs/*.md; do

@@ -5,7 +5,7 @@
 set -u
 weft=$1 elf=$2
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$3" && mkdir -p "$3" && cd "$3" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$3" && cd "$3" || exit 1
 
 group() { printf '%s:\n' "$1" && shift && for key in "$@"; do printf '  %s: %s\n' "${key%%=*}" "${key#*=}"; done; }
 # table NAME VALUE LEAKAGE: every energy is VALUE, every leakage LEAKAGE.

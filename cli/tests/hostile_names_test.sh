@@ -6,7 +6,7 @@
 # usage: hostile_names_test.sh WEFT WORK_DIR
 set -u
 weft=$1 work=$2
-rm -rf "$work" && mkdir -p "$work/a/b/inner" && cd "$work/a/b/inner" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && mkdir -p "$work/a/b/inner" && cd "$work/a/b/inner" || exit 1
 failed=0
 fail() {
   printf 'FAILED: %s\n' "$1" | cat -v

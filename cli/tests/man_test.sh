@@ -4,7 +4,8 @@
 # usage: man_test.sh WEFT PAGE VERSION WORK_DIR
 set -eu
 weft=$1 page=$2 version=$3 work=$4
-rm -rf "$work" && mkdir -p "$work" && cd "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
+cd "$work"
 
 # By the first word of each line of the list, where the page's generator reads it with sed.
 names() { awk '/^(verbs|benches):$/ { list = 1; next } NF == 0 { list = 0 } list { print $1 }'; }

@@ -7,7 +7,7 @@
 set -u
 weft=$1 work=$2
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 # ---- bad input
 expect 1 'nosuch.onnx' "$weft" sim nosuch.onnx

@@ -5,7 +5,7 @@
 set -u
 weft=$1 root=$2 work=$3
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 # ---- inputs
 gemm="$root/workloads/kernels/gemm.py" shape=M=16,N=16,K=16

@@ -3,7 +3,7 @@
 # `weft rtl fit` on results of a synthesis: the table, and what is refused. usage: rtl_fit_test.sh WEFT WORK_DIR
 set -u
 weft=$1
-rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$2" && cd "$2" || exit 1
 failed=0
 
 # result ARRAY MESH REST: two instances of a mesh unit, and the top.

@@ -5,7 +5,7 @@
 set -u
 weft=$1
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$2" && cd "$2" || exit 1
 
 figure() { tr -d ',\t' <"$2" | awk -F: -v key="\"$1\"" '$1 == key && !found { print $2; found = 1 }'; } # KEY FILE
 whole() { awk '/"whole"/ { on = 1 } on' found.json >whole.json && figure "$1" whole.json; }

@@ -5,8 +5,7 @@
 set -eu
 weft=$1 root=$2 work=$3
 shift 3
-rm -rf "$work"
-mkdir -p "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
 cd "$work"
 fail() {
   echo "FAILED: $1" >&2

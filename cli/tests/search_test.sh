@@ -4,7 +4,7 @@
 set -u
 weft=$1
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$2" && cd "$2" || exit 1
 
 # contains FILE PATTERN
 contains() { expect 0 "$2" cat "$1"; }

@@ -4,8 +4,7 @@
 # queries read it. $1: weft, $2: the checkout, $3: a directory to work in.
 set -eu
 weft=$1 root=$2 work=$3
-rm -rf "$work"
-mkdir -p "$work"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
 cd "$work"
 fail() {
   echo "FAILED: $1" >&2

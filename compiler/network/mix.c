@@ -94,7 +94,7 @@ typedef struct maker {
   command_tensor tensors[NETWORK_MIXED_TENSORS];
   network_place *places;
   int tensor_count;
-  int first, count;  // of the programs those that are mixed
+  int first, count;  // which programs are mixed
   block_program *programs[PARTS_MAX];
   share shares[PARTS_MAX];
   map_mapping mappings[PARTS_MAX];

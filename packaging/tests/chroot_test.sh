@@ -11,7 +11,8 @@ command -v debootstrap >/dev/null || { echo "debootstrap not found; install it w
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 . /etc/os-release
 root=$work/root
-rm -rf "$work" && mkdir -p "$work/packages"
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work"
+mkdir -p "$work/packages"
 
 (cd "$work/packages" && cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/cpack.log" 2>&1) || { cat "$work/cpack.log"; exit 1; }
 ls "$work"/packages/*.deb

@@ -11,7 +11,9 @@ trap 'rm -rf "$work"' EXIT
 DESTDIR=$work/root cmake --install "$build" --strip >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 prefix=$work/root$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
 
-if grep -rlF -- "$source" "$work/root" >"$work/names"; then
+# The path of the checkout as a whole: share/doc/weft does not name the checkout /weft.
+pattern="(^|[^a-z0-9_.-])$(printf '%s' "$source" | sed 's/[][\\.*^$+?(){}|]/\\&/g')/"
+if LC_ALL=C grep -rlaE -- "$pattern" "$work/root" >"$work/names"; then
   echo "installed files that name $source:"
   cat "$work/names"
   exit 1

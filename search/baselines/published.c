@@ -25,12 +25,6 @@ static double published_rate(const char *network) {
   return 1e-5;
 }
 
-static paper_order order_of(const paper_mapping *m) {
-  for (int o = 0; o < PAPER_ORDERS; o++)
-    if (memcmp(m->order[PAPER_DRAM], paper_dram_orders[o], BLOCK_DIMS) == 0) return (paper_order)o;
-  return PAPER_WS;
-}
-
 typedef struct run {
   const baseline_options *options;
   descent_batch *batch;
@@ -48,7 +42,7 @@ static void judge(run *r, size_t lane) {
   if (isfinite(r->scratch->value)) descent_polish_layers(r->scratch, &orders_only);
   for (size_t i = 0; i < count; i++) {
     mappings[i] = r->scratch->layers[i].mapping;
-    descent_batch_set(r->batch, i, lane, &mappings[i], order_of(&mappings[i]));
+    descent_batch_set(r->batch, i, lane, &mappings[i], paper_order_of(&mappings[i]));
   }
   if (isfinite(r->scratch->value)) baseline_offer(goal, mappings, &r->scratch->hardware, r->result);
   wf_free(mappings);

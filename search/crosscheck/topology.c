@@ -36,6 +36,21 @@ static bool line_of(const layers_network *network, const layers_layer *layer, li
   return true;
 }
 
+// What of a layer stands in no line: how often the network has it, and its other groups.
+static void warn_of_the_rest(const layers_network *network, wf_diag *diag) {
+  size_t repeated = 0, grouped = 0;
+  for (size_t i = 0; i < network->count; i++) {
+    repeated += network->layers[i].count > 1;
+    grouped += layers_groups(&network->layers[i]) > 1;
+  }
+  if (repeated > 0)
+    wf_warning(diag, wf_in_file(network->name), "%zu of %zu layers occur more than once; the topology has them once",
+               repeated, network->count);
+  if (grouped > 0)
+    wf_warning(diag, wf_in_file(network->name), "%zu of %zu layers have groups; the topology has one group of each",
+               grouped, network->count);
+}
+
 bool crosscheck_write_topology(const layers_network *network, FILE *out, wf_diag *diag) {
   fputs("Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n", out);
   bool good = true;
@@ -50,5 +65,6 @@ bool crosscheck_write_topology(const layers_network *network, FILE *out, wf_diag
             name, l.image[0], l.image[1], l.window[0], l.window[1], l.channels, l.filters, l.stride);
     wf_free(name);
   }
+  warn_of_the_rest(network, diag);
   return good;
 }

@@ -87,18 +87,12 @@ static void judge_batch(search *s, unsigned number, const descent_batch *b, desc
 
 static bool descends(const search *s) { return !s->options->no_gradient && !s->options->keep_partition; }
 
-static paper_order order_of(const paper_mapping *m) {
-  for (int o = 0; o < PAPER_ORDERS; o++)
-    if (memcmp(m->order[PAPER_DRAM], paper_dram_orders[o], BLOCK_DIMS) == 0) return (paper_order)o;
-  return PAPER_WS;
-}
-
 // At most half of the lanes of the first batch.
 static void start_greedy(const search *s, descent_batch *b, size_t lanes) {
   for (size_t n = 0; n < s->greedy_count && 2 * n < lanes; n++)
     for (size_t i = 0; i < s->options->goal.network->count; i++) {
       const paper_mapping *m = &s->greedy[n]->layers[i].mapping;
-      descent_batch_set(b, i, n, m, order_of(m));
+      descent_batch_set(b, i, n, m, paper_order_of(m));
     }
 }
 

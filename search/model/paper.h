@@ -33,6 +33,8 @@ extern const uint8_t paper_dram_orders[PAPER_ORDERS][BLOCK_DIMS];
 // Everything at main memory, no spatial factor, weight-stationary; the orders inside are the array's.
 paper_mapping paper_mapping_start(const layers_layer *layer);
 void paper_set_order(paper_mapping *mapping, paper_order order);
+// One that is none of the three counts as weight-stationary.
+paper_order paper_order_of(const paper_mapping *mapping);
 // Factors are whole, at least 1, and multiply to the layer's sizes; loops at the levels that may have them.
 bool paper_mapping_legal(const layers_layer *layer, const paper_mapping *mapping);
 

@@ -29,6 +29,12 @@ void paper_set_order(paper_mapping *mapping, paper_order order) {
   memcpy(mapping->order[PAPER_DRAM], paper_dram_orders[order], BLOCK_DIMS);
 }
 
+paper_order paper_order_of(const paper_mapping *mapping) {
+  for (int o = 0; o < PAPER_ORDERS; o++)
+    if (memcmp(mapping->order[PAPER_DRAM], paper_dram_orders[o], BLOCK_DIMS) == 0) return (paper_order)o;
+  return PAPER_WS;
+}
+
 static paper_mapping ones(void) {
   paper_mapping m = {.rows = 1, .columns = 1};
   for (int l = 0; l < PAPER_LEVELS; l++)

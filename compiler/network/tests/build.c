@@ -166,6 +166,25 @@ graph *build_residual(const int *blocks, int64_t width, int64_t size) {
   return g;
 }
 
+graph *build_mobile(void) {
+  graph *g = graph_create("mobile");
+  const int64_t image[4] = {2, 13, 11, 24};
+  const int input = build_input(g, GRAPH_I8, 4, image);
+  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 40});
+  const int a = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 40});
+  const int b = build_conv2d(
+      g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 4, .no_relu = true});
+  x = build_add(g, a, b, false);
+  x = build_pool(g, GRAPH_OP_QMAX_POOL, x, 3, 2, 1);  // of numbers below 0, too
+  x = build_conv2d(g, x,
+                   &(build_conv){.kernel = 5, .stride = 2, .pad = 2, .channels = 40, .groups = 40, .no_bias = true});
+  x = build_pool(g, GRAPH_OP_QAVERAGE_POOL, x, 2, 1, 1);
+  x = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 7, .no_relu = true});
+  x = build_pool(g, GRAPH_OP_QGLOBAL_AVERAGE_POOL, x, 0, 0, 0);
+  graph_set_ends(g, &input, 1, &x, 1);
+  return g;
+}
+
 graph *build_attention(void) {
   graph *g = graph_create("attention");
   const int64_t tokens[3] = {2, 19, 48}, square[2] = {48, 48}, channels[1] = {48};

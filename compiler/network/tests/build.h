@@ -28,6 +28,9 @@ void build_random(void *to, size_t bytes, uint64_t seed);
 // An image classifier with bottlenecks: `blocks` per stage for four stages, as wide as `width`, images of `size`.
 graph *build_residual(const int *blocks, int64_t width, int64_t size);
 
+// Groups, depthwise, windows of all kinds without dilation, pooling with all paddings, sums.
+graph *build_mobile(void);
+
 // Attention and what surrounds it on the host: dequantised, normalised, quantised again.
 graph *build_attention(void);
 

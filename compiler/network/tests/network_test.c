@@ -1,65 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network programs leave, step by step, what the interpreter of the graph says: on all engines, for arrays of several
 // sizes, with the hart and without; and what cannot be lowered is refused by name.
-#include "runner/network.h"
-
 #include "base/random.h"
-#include "base/test.h"
 #include "compiler/network/tests/build.h"
+#include "compiler/network/tests/outcome.h"
 #include "runner/judge.h"
-
-typedef struct outcome {
-  uint64_t digest, cycles, host_cycles, compared, wrong;
-  int steps;
-} outcome;
-
-static hw_array array_of(const char *name) {
-  wf_diag diag = wf_diag_to(stderr);
-  hw_array array;
-  assert_true(hw_array_load(&array, name, &diag));
-  return array;
-}
-
-static outcome run_fused(const graph *g, const hw_array *array, const char *engine, run_hart hart,
-                         network_fuse_mode fuse) {
-  wf_diag diag = wf_diag_to(stderr);
-  assert_true(graph_verify(g, &diag));
-  const network_options options = {.array = array, .jobs = 2, .tuning.judge = run_judge, .fuse = fuse};
-  network *net = network_create(g, &options, &diag);
-  assert_non_null(net);
-  void **inputs = build_random_inputs(g);
-  const run_network_config config = {
-      .engine = sim_engine_find(engine), .inputs = (const void *const *)inputs, .check = true, .hart = hart};
-  run_network_result result;
-  assert_true(run_network(net, &config, &result, &diag));
-  if (result.wrong != 0)
-    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array->name, engine, result.first.step,
-             net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
-             result.first.expected);
-  const outcome o = {result.digest,   result.cycles, result.host_cycles + result.edge_cycles,
-                     result.compared, result.wrong,  net->step_count};
-  build_free_inputs(g, inputs);
-  run_network_release(net, &result);
-  network_destroy(net);
-  return o;
-}
-
-static outcome run_on(const graph *g, const hw_array *array, const char *engine, run_hart hart) {
-  return run_fused(g, array, engine, hart, NETWORK_FUSE_OFF);
-}
-
-static outcome run(const graph *g, const char *array_name, const char *engine, run_hart hart) {
-  const hw_array array = array_of(array_name);
-  return run_on(g, &array, engine, hart);
-}
-
-// The same bytes from `ref` and from `cycle` with the hart; returns what `cycle` says.
-static outcome run_both(const graph *g, const char *array) {
-  const outcome ref = run(g, array, "ref", RUN_HART_NATIVE);
-  const outcome cycle = run(g, array, "cycle", RUN_HART_TIMED);
-  assert_int_equal(ref.digest, cycle.digest);
-  return cycle;
-}
 
 static void test_residual_network(void **state) {
   (void)state;
@@ -78,26 +23,6 @@ static void test_residual_network(void **state) {
   graph_destroy(g);
 }
 
-// Groups, depthwise, dilation-free windows of all kinds, pooling with all paddings, sums.
-static graph *build_mobile(void) {
-  graph *g = graph_create("mobile");
-  const int64_t image[4] = {2, 13, 11, 24};
-  const int input = build_input(g, GRAPH_I8, 4, image);
-  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 40});
-  const int a = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 40});
-  const int b = build_conv2d(
-      g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 40, .groups = 4, .no_relu = true});
-  x = build_add(g, a, b, false);
-  x = build_pool(g, GRAPH_OP_QMAX_POOL, x, 3, 2, 1);  // of numbers below 0, too
-  x = build_conv2d(g, x,
-                   &(build_conv){.kernel = 5, .stride = 2, .pad = 2, .channels = 40, .groups = 40, .no_bias = true});
-  x = build_pool(g, GRAPH_OP_QAVERAGE_POOL, x, 2, 1, 1);
-  x = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 7, .no_relu = true});
-  x = build_pool(g, GRAPH_OP_QGLOBAL_AVERAGE_POOL, x, 0, 0, 0);
-  graph_set_ends(g, &input, 1, &x, 1);
-  return g;
-}
-
 static void test_mobile_network(void **state) {
   (void)state;
   graph *g = build_mobile();
@@ -107,71 +32,6 @@ static void test_mobile_network(void **state) {
   assert_int_equal(cycle.host_cycles, 0);  // the padding of the max pooling is the array's
   run(g, "dim8", "ref", RUN_HART_NATIVE);
   graph_destroy(g);
-}
-
-// Bottlenecks with residuals, strides and downsampling, inverted residuals with depthwise ones, pooling, additions.
-static graph *build_mixable(int kind) {
-  static const int blocks[4] = {1, 2, 1, 1};
-  if (kind == 0) return build_residual(blocks, 16, 32);
-  if (kind == 1) return build_mobile();
-  graph *g = graph_create("inverted");
-  const int64_t image[4] = {1, 20, 23, 16};
-  const int input = build_input(g, GRAPH_I8, 4, image);
-  int x = build_conv2d(g, input, &(build_conv){.kernel = 3, .stride = 2, .pad = 1, .channels = 24});
-  for (int n = 0; n < 2; n++) {
-    const int wide = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 72});
-    const int deep =
-        build_conv2d(g, wide, &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 72, .groups = 72});
-    x = build_conv2d(g, deep, &(build_conv){.kernel = 1, .stride = 1, .channels = 24, .factor = 1, .residual = x});
-  }
-  graph_set_ends(g, &input, 1, &x, 1);
-  return g;
-}
-
-// Mixed steps leave the bytes of each node; every step that can be is mixed with its neighbours.
-static void test_mixed_steps(void **state) {
-  (void)state;
-  static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
-  for (int kind = 0; kind < 3; kind++)
-    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-      graph *g = build_mixable(kind);
-      const hw_array array = array_of(arrays[a]);
-      const outcome alone = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_OFF);
-      const outcome ref = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_ALL);
-      const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
-      assert_true(cycle.steps < alone.steps);
-      assert_int_equal(ref.digest, alone.digest);
-      assert_int_equal(cycle.digest, alone.digest);
-      assert_int_equal(cycle.compared, alone.compared);
-      graph_destroy(g);
-    }
-}
-
-// A product with a residual that memory bounds, and the one behind it.
-static graph *build_bound(void) {
-  graph *g = graph_create("bound");
-  const int64_t image[4] = {1, 56, 56, 256};
-  const int input = build_input(g, GRAPH_I8, 4, image);
-  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 64});
-  x = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 256, .factor = 127, .residual = input});
-  x = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 64});
-  graph_set_ends(g, &input, 1, &x, 1);
-  return g;
-}
-
-// What the judge chooses is faster, and where it chooses nothing all is as it was.
-static void test_chosen_mixes(void **state) {
-  (void)state;
-  graph *const graphs[] = {build_bound(), build_mixable(0)};
-  for (int n = 0; n < 2; n++) {
-    const hw_array array = array_of("gemmini-default");
-    const outcome alone = run_fused(graphs[n], &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_OFF);
-    const outcome chosen = run_fused(graphs[n], &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_AUTO);
-    assert_int_equal(chosen.digest, alone.digest);
-    assert_true(chosen.cycles <= alone.cycles + alone.cycles / 100);
-    if (n == 0) assert_true(chosen.steps < alone.steps && chosen.cycles < alone.cycles);
-    graph_destroy(graphs[n]);
-  }
 }
 
 // Groups of all sizes beside the side of the array: packed side by side, ragged, larger than it; on arrays for either
@@ -743,27 +603,11 @@ static void test_hardware(void **state) {
   }
 }
 
-static void test_mixed_steps_on_hardware(void **state) {
-  (void)state;
-  const hw_array array = array_of("dim8");
-  for (int kind = 0; kind < 3; kind++) {
-    graph *g = build_mixable(kind);
-    const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
-    const outcome rtl = run_fused(g, &array, "rtl", RUN_HART_TIMED, NETWORK_FUSE_ALL);
-    assert_int_equal(cycle.digest, rtl.digest);
-    assert_int_equal(cycle.cycles, rtl.cycles);
-    graph_destroy(g);
-  }
-}
-
 int main(int argc, char **argv) {
-  const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware),
-                                        cmocka_unit_test(test_mixed_steps_on_hardware)};
+  const struct CMUnitTest hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network),
                                      cmocka_unit_test(test_mobile_network),
-                                     cmocka_unit_test(test_mixed_steps),
-                                     cmocka_unit_test(test_chosen_mixes),
                                      cmocka_unit_test(test_groups),
                                      cmocka_unit_test(test_pooled_convolutions),
                                      cmocka_unit_test(test_large_pooling),

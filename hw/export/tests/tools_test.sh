@@ -4,7 +4,7 @@
 # usage: tools_test.sh EXPORT_ALL PARAMS_USER.c WORK_DIR RISCV_GCC VERILATOR [IVERILOG]
 set -eu
 export_all=$1 user=$2 work=$3 gcc=$4 verilator=$5 iverilog=${6:-}
-rm -rf "$work" && mkdir -p "$work"
+sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$work"
 "$export_all" "$work" >"$work/names" 2>"$work/warnings"
 
 # value FILE SECTION KEY: of the YAML that Weft writes itself, which has one key per line.

@@ -113,10 +113,33 @@ static void what_a_topology_cannot_say(void **state) {
   free(said);
 }
 
+// What the rest of a topology's layers is worth must be said.
+static void the_rest_of_a_topology(void **state) {
+  (void)state;
+  layers_layer layers[3] = {product(8, 8, 8), product(8, 8, 8), product(8, 8, 8)};
+  layers[0].count = 5;
+  layers[1].groups = 4;
+  const layers_network network = {.name = "n", .layers = layers, .count = 3};
+  char *text = NULL, *said = NULL;
+  size_t size = 0, said_size = 0;
+  FILE *out = open_memstream(&text, &size), *messages = open_memstream(&said, &said_size);
+  wf_diag diag = wf_diag_to(messages);
+  assert_true(crosscheck_write_topology(&network, out, &diag));
+  fclose(out);
+  fclose(messages);
+  assert_int_equal(diag.errors, 0);
+  assert_non_null(strstr(said, "1 of 3 layers occur more than once"));
+  assert_non_null(strstr(said, "1 of 3 layers have groups"));
+  free(text);
+  free(said);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(forms_are_those_of_the_tools),
-                                     cmocka_unit_test(groups_are_one_after_the_other), cmocka_unit_test(causes_add_up),
+                                     cmocka_unit_test(groups_are_one_after_the_other),
+                                     cmocka_unit_test(causes_add_up),
                                      cmocka_unit_test(topologies_are_read_back),
-                                     cmocka_unit_test(what_a_topology_cannot_say)};
+                                     cmocka_unit_test(what_a_topology_cannot_say),
+                                     cmocka_unit_test(the_rest_of_a_topology)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,7 @@
 # shellcheck shell=sh disable=SC2034  # variables are for the tests that source this
 set -eu
 weft=$1 sources=$2 work=$3
-rm -rf "$work"
-mkdir -p "$work"
+sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$work"
 cd "$work"
 
 fail() {

@@ -37,11 +37,6 @@ static const char table[] =
     "  - {name: a, P: 64, K: 64, C: 64, count: 3}\n  - {name: b, P: 7, Q: 7, K: 32, C: 32, R: 3, S: 3}\n"
     "  - {name: c, P: 64, K: 64, C: 64}\n";
 
-static void read_small(layers_network *network, paper_constants *constants, wf_diag *diag) {
-  assert_true(layers_parse_yaml(network, "small.yaml", table, strlen(table), diag));
-  assert_true(paper_constants_named(constants, "dosa"));
-}
-
 static descent_goal goal_of(const layers_network *network, const paper_constants *constants, double side, double kib) {
   return (descent_goal){
       .network = network,
@@ -50,6 +45,29 @@ static descent_goal goal_of(const layers_network *network, const paper_constants
       .silicon = PLAIN_SILICON_DEFAULTS,
   };
 }
+
+// Three small layers, searched from side 4 on. It stays where it is: `options` points into it.
+typedef struct search_case {
+  hw_array base;
+  layers_network network;
+  paper_constants constants;
+  wf_diag diag;
+  truth_options options;
+} search_case;
+
+static void case_begin(search_case *c, double kib, unsigned candidates) {
+  c->base = array_named("dim4");
+  c->diag = wf_diag_to(stderr);
+  assert_true(layers_parse_yaml(&c->network, "small.yaml", table, strlen(table), &c->diag));
+  assert_true(paper_constants_named(&c->constants, "dosa"));
+  c->options = (truth_options){.goal = goal_of(&c->network, &c->constants, 16, kib),
+                               .base = &c->base,
+                               .seed = 1,
+                               .candidates = candidates,
+                               .jobs = 2};
+}
+
+static void case_end(search_case *c) { layers_release(&c->network); }
 
 static paper_cost cost_of(const truth_candidate *c) {
   return (paper_cost){.cycles = c->cycles, .energy_uj = c->energy_uj};
@@ -64,39 +82,31 @@ static double area_of(const descent_plain_silicon *silicon, const truth_candidat
 
 static void loop(void **state) {
   (void)state;
-  const hw_array base = array_named("dim4");
-  layers_network network;
-  paper_constants constants;
-  wf_diag diag = wf_diag_to(stderr);
-  read_small(&network, &constants, &diag);
-  const truth_options options = {.goal = goal_of(&network, &constants, 16, 256),
-                                 .base = &base,
-                                 .seed = 1,
-                                 .model_seconds = 0.2,
-                                 .candidates = 10,
-                                 .jobs = 2};
+  search_case c;
+  case_begin(&c, 256, 10);
+  c.options.model_seconds = 0.2;
   truth_result r;
-  assert_true(truth_search(&options, &r, &diag));
+  assert_true(truth_search(&c.options, &r, &c.diag));
   assert_true(r.count > 3 && r.count <= 10);
-  assert_int_equal(hw_array_hash(&r.candidates[0].array), hw_array_hash(&base));
+  assert_int_equal(hw_array_hash(&r.candidates[0].array), hw_array_hash(&c.base));
   for (size_t i = 0; i < r.count; i++) {
-    const truth_candidate *c = &r.candidates[i];
-    assert_true(r.candidates[r.best].value <= c->value);
-    for (size_t j = 0; j < i; j++) assert_true(hw_array_hash(&r.candidates[j].array) != hw_array_hash(&c->array));
+    const truth_candidate *one = &r.candidates[i];
+    assert_true(r.candidates[r.best].value <= one->value);
+    for (size_t j = 0; j < i; j++) assert_true(hw_array_hash(&r.candidates[j].array) != hw_array_hash(&one->array));
   }
   assert_true(r.candidates[r.best].value < r.candidates[0].value);
   const truth_candidate *best = &r.candidates[r.best];
   double cycles = 0;
-  for (size_t i = 0; i < network.count; i++) {
-    const map_layer layer = layers_to_map(&network.layers[i]);
-    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &best->array}, &diag);
+  for (size_t i = 0; i < c.network.count; i++) {
+    const map_layer layer = layers_to_map(&c.network.layers[i]);
+    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &best->array}, &c.diag);
     assert_int_equal(m.cycles, best->layers[i].cycles);
     assert_int_equal(m.program_digest, best->layers[i].program_digest);
-    cycles += (double)network.layers[i].count * (double)m.cycles;
+    cycles += (double)c.network.layers[i].count * (double)m.cycles;
   }
   assert_true(cycles == best->cycles);
   truth_release(&r);
-  layers_release(&network);
+  case_end(&c);
 }
 
 // An array comes again with other mappings, and is never worse then.
@@ -133,133 +143,105 @@ static void is_as_measured(const layers_network *network, const truth_candidate 
 // The loop with the model of the machine: it predicts more arrays than it simulates, the best as it is measured.
 static void by_machine(void **state) {
   (void)state;
-  const hw_array base = array_named("dim4");
-  layers_network network;
-  paper_constants constants;
-  wf_diag diag = wf_diag_to(stderr);
-  read_small(&network, &constants, &diag);
-  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
-                           .base = &base,
-                           .machine = true,
-                           .seed = 1,
-                           .candidates = 6,
-                           .jobs = 2};
+  search_case c;
+  case_begin(&c, 64, 8);
+  c.options.machine = true;
   truth_result free, bounded;
-  options.candidates = 8;
-  assert_true(truth_search(&options, &free, &diag));
+  assert_true(truth_search(&c.options, &free, &c.diag));
   assert_true(free.count <= 8 && free.predicted > 3);
   const truth_candidate *first = &free.candidates[1], *best = &free.candidates[free.best];
   assert_true(first->predicted > 0.5 * first->cycles * first->energy_uj);
   assert_true(first->predicted < 2 * first->cycles * first->energy_uj);
   assert_true(is_refined(&free));
-  is_as_measured(&network, best);
-  for (size_t i = 0; i < network.count; i++) {  // the base has the mapper's mappings
-    const map_layer layer = layers_to_map(&network.layers[i]);
-    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &base}, &diag);
+  is_as_measured(&c.network, best);
+  for (size_t i = 0; i < c.network.count; i++) {  // the base has the mapper's mappings
+    const map_layer layer = layers_to_map(&c.network.layers[i]);
+    const run_measured m = run_measure(&(run_measure_request){.layer = &layer, .array = &c.base}, &c.diag);
     assert_int_equal(m.cycles, free.candidates[0].layers[i].cycles);
   }
   // An area that the best has not: all but the base keep it.
   const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
-  options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
-  assert_true(truth_search(&options, &bounded, &diag));
+  c.options.goal.area_mm2_max = 0.7 * area_of(&silicon, best);
+  assert_true(truth_search(&c.options, &bounded, &c.diag));
   assert_true(bounded.count > 1);
   for (size_t i = 1; i < bounded.count; i++)
-    assert_true(area_of(&silicon, &bounded.candidates[i]) <= options.goal.area_mm2_max);
+    assert_true(area_of(&silicon, &bounded.candidates[i]) <= c.options.goal.area_mm2_max);
   truth_release(&free);
   truth_release(&bounded);
-  layers_release(&network);
+  case_end(&c);
 }
 
 // Engine flow before the cycle engine: it says which mapping of a layer is best, and is near; answers are those of
 // cycle.
 static void by_flow(void **state) {
   (void)state;
-  const hw_array base = array_named("dim4");
-  layers_network network;
-  paper_constants constants;
-  wf_diag diag = wf_diag_to(stderr);
-  read_small(&network, &constants, &diag);
-  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
-                           .base = &base,
-                           .machine = true,
-                           .flow = 4,
-                           .seed = 1,
-                           .candidates = 8,
-                           .jobs = 2};
+  search_case c;
+  case_begin(&c, 64, 8);
+  c.options.machine = true;
+  c.options.flow = 4;
   truth_result r;
-  assert_true(truth_search(&options, &r, &diag));
+  assert_true(truth_search(&c.options, &r, &c.diag));
   assert_null(r.candidates[0].flow);  // the base
   size_t asked = 0;
   for (size_t i = 1; i < r.count; i++) {
-    const truth_candidate *c = &r.candidates[i];
-    if (!c->good || c->flow == NULL) continue;
+    const truth_candidate *one = &r.candidates[i];
+    if (!one->good || one->flow == NULL) continue;
     asked++;
-    is_as_measured(&network, c);
-    assert_true(fabs(c->predicted / (c->cycles * c->energy_uj) - 1) < 0.3 || c->predicted == 0);
-    for (size_t n = 0; n < network.count; n++) {
-      const truth_flow *f = &c->flow[n * PREDICT_KEPT_MAX + c->chosen[n]];
-      if (c->chosen[n] < PREDICT_KEPT_MAX && f->cycles > 0)
-        assert_true(fabs(f->cycles / (double)c->layers[n].cycles - 1) < 0.3);
+    is_as_measured(&c.network, one);
+    assert_true(fabs(one->predicted / (one->cycles * one->energy_uj) - 1) < 0.3 || one->predicted == 0);
+    for (size_t n = 0; n < c.network.count; n++) {
+      const truth_flow *f = &one->flow[n * PREDICT_KEPT_MAX + one->chosen[n]];
+      if (one->chosen[n] < PREDICT_KEPT_MAX && f->cycles > 0)
+        assert_true(fabs(f->cycles / (double)one->layers[n].cycles - 1) < 0.3);
     }
   }
   assert_true(asked > 1);
-  is_as_measured(&network, &r.candidates[r.best]);
+  is_as_measured(&c.network, &r.candidates[r.best]);
   truth_release(&r);
-  layers_release(&network);
+  case_end(&c);
 }
 
 // Sizes that are fixed, and a bound on power that only some arrays keep.
 static void bounds(void **state) {
   (void)state;
-  const hw_array base = array_named("dim4");
-  layers_network network;
-  paper_constants constants;
-  wf_diag diag = wf_diag_to(stderr);
-  read_small(&network, &constants, &diag);
-  truth_options options = {
-      .goal = goal_of(&network, &constants, 16, 64), .base = &base, .seed = 1, .candidates = 6, .jobs = 2};
-  options.goal.limits.side_fixed = 8;
-  options.goal.objective = PLAIN_AREA_DELAY;
+  search_case c;
+  case_begin(&c, 64, 6);
+  c.options.goal.limits.side_fixed = 8;
+  c.options.goal.objective = PLAIN_AREA_DELAY;
   truth_result r;
-  assert_true(truth_search(&options, &r, &diag));
+  assert_true(truth_search(&c.options, &r, &c.diag));
   for (size_t i = 1; i < r.count; i++) assert_int_equal(hw_derive(&r.candidates[i].array).dim, 8);
   const descent_plain_silicon silicon = PLAIN_SILICON_DEFAULTS;
   const truth_candidate *best = &r.candidates[r.best];
   assert_true(fabs(best->value - area_of(&silicon, best) * best->cycles) < 1e-9 * best->value);
   truth_release(&r);
   // The base's own power, and a little more: what needs more is not the best.
-  options.goal.limits.side_fixed = 0;
-  options.goal.objective = PLAIN_LATENCY;
-  assert_true(truth_search(&options, &r, &diag));
+  c.options.goal.limits.side_fixed = 0;
+  c.options.goal.objective = PLAIN_LATENCY;
+  assert_true(truth_search(&c.options, &r, &c.diag));
   const double power = descent_plain_power_mw(&silicon, cost_of(&r.candidates[0]));
   assert_true(descent_plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) > 1.1 * power);
   truth_release(&r);
-  options.goal.power_mw_max = 1.1 * power;
-  assert_true(truth_search(&options, &r, &diag));
+  c.options.goal.power_mw_max = 1.1 * power;
+  assert_true(truth_search(&c.options, &r, &c.diag));
   assert_true(descent_plain_power_mw(&silicon, cost_of(&r.candidates[r.best])) <= 1.1 * power);
   truth_release(&r);
-  layers_release(&network);
+  case_end(&c);
 }
 
 // What another search proposes: arrays that hold it, refined; tables that are shared give the same.
 static void judged(void **state) {
   (void)state;
-  const hw_array base = array_named("dim4");
-  layers_network network;
-  paper_constants constants;
-  wf_diag diag = wf_diag_to(stderr);
-  read_small(&network, &constants, &diag);
-  truth_options options = {.goal = goal_of(&network, &constants, 16, 64),
-                           .base = &base,
-                           .machine = true,
-                           .candidates = 8,
-                           .jobs = 2,
-                           .table = predict_table_create(2)};
-  const descent_options asked = {.goal = options.goal, .seed = 1, .max_evaluations = 5000};
+  search_case c;
+  case_begin(&c, 64, 8);
+  c.options.machine = true;
+  c.options.seed = 0;
+  c.options.table = predict_table_create(2);
+  const descent_options asked = {.goal = c.options.goal, .seed = 1, .max_evaluations = 5000};
   descent_result found;
   assert_true(descent_search(&asked, &found));
   truth_result r, fixed;
-  assert_true(truth_judge(&options, &found.hardware, found.mappings, &r));
+  assert_true(truth_judge(&c.options, &found.hardware, found.mappings, &r));
   assert_true(r.count > 2 && r.count <= 8);
   for (size_t i = 0; i < r.count; i++) {
     const hw_array *array = &r.candidates[i].array;
@@ -268,15 +250,15 @@ static void judged(void **state) {
     assert_true(array->accumulator.capacity_kib >= found.hardware.accumulator_kib);
   }
   assert_true(is_refined(&r));
-  is_as_measured(&network, &r.candidates[r.best]);
-  assert_true(truth_judge(&options, NULL, found.mappings, &fixed));
+  is_as_measured(&c.network, &r.candidates[r.best]);
+  assert_true(truth_judge(&c.options, NULL, found.mappings, &fixed));
   for (size_t i = 0; i < fixed.count; i++)
-    assert_int_equal(hw_array_hash(&fixed.candidates[i].array), hw_array_hash(&base));
+    assert_int_equal(hw_array_hash(&fixed.candidates[i].array), hw_array_hash(&c.base));
   truth_release(&r);
   truth_release(&fixed);
   descent_release(&found);
-  predict_table_destroy(options.table);
-  layers_release(&network);
+  predict_table_destroy(c.options.table);
+  case_end(&c);
 }
 
 // A layer counts if its simulated mapping was given: not a climbed one, none without a choice, none left to the mapper.

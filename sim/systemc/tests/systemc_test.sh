@@ -9,7 +9,7 @@ set -u
 mode=$1 tool=$2 work=$3
 shift 3
 passed=0 failed=0
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 # agree WHAT A B: the files are equal.
 agree() {

@@ -4,7 +4,7 @@
 #   finds_bug.sh SIM_COSIM WEFT DIRECTORY
 set -eu
 cosim=$1 weft=$2 dir=$3
-rm -rf "$dir" && mkdir -p "$dir"
+sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$dir"
 if "$cosim" --engine faulty --array dim4 --count 200 --out "$dir" > "$dir/log"; then
   echo "the planted bug was not found" && exit 1
 fi
