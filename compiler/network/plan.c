@@ -56,12 +56,22 @@ static void find_lives(network *net) {
 
 // ---- results in the place of an operand
 
-static bool is_in_place(const struct weft_host_call *call) {
-  if (call->op != WEFT_HOST_LUT && call->op != WEFT_HOST_QSOFTMAX && call->op != WEFT_HOST_QNORMALIZE &&
-      call->op != WEFT_HOST_QNORMALIZE_SUMS)
-    return false;
-  const struct weft_host_operand *y = &call->operand[0], *x = &call->operand[1];
-  return y->element_bytes == x->element_bytes && memcmp(y->step, x->step, sizeof y->step) == 0;
+// The operand that the result may overwrite; 0: none.
+static int overwritten(const struct weft_host_call *call) {
+  static const struct {
+    enum weft_host_op op;
+    int operand;
+  } rows[] = {{WEFT_HOST_LUT, 1},
+              {WEFT_HOST_QSOFTMAX, 1},
+              {WEFT_HOST_QNORMALIZE, 1},
+              {WEFT_HOST_QNORMALIZE_SUMS, 1},
+              {WEFT_HOST_QCELL, 3}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct weft_host_operand *y = &call->operand[0], *x = &call->operand[rows[i].operand];
+    if (call->op != (uint32_t)rows[i].op) continue;
+    return y->element_bytes == x->element_bytes && memcmp(y->step, x->step, sizeof y->step) == 0 ? rows[i].operand : 0;
+  }
+  return 0;
 }
 
 static bool is_whole_arena(const network *net, network_place place) {
@@ -77,9 +87,10 @@ static bool find_in_place(const network *net, const network_step *step, network_
     *y = step->operands[1].place;
     return true;
   }
-  if (step->call_count != 1 || !is_in_place(&step->calls[0].call)) return false;
+  const int operand = step->call_count == 1 ? overwritten(&step->calls[0].call) : 0;
+  if (operand == 0) return false;
   *y = step->calls[0].place[0];
-  *x = step->calls[0].place[1];
+  *x = step->calls[0].place[operand];
   return true;
 }
 

@@ -185,6 +185,7 @@ graph *quantise_convert(const graph *model, const quantise_pins *pins, const qua
   begin_inputs(&c);
   for (int n = 0; n < model->node_count && !c.refused; n++) emit_node(&c, n);
   if (!c.refused) end_outputs(&c);
+  quantise_convert_cells(c.out);
   quantise_rewrite_drop_dead(c.out);
   if (options->forms != NULL) record_forms(&c, options->forms);
   wf_arena_destroy(c.arena);

@@ -136,6 +136,9 @@ bool quantise_convert_unit_softmax(quantise_converter *c, const graph_node *node
 bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 int quantise_convert_unit_gelu(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
+// cells.c: the cells of LSTMs in integers.
+void quantise_convert_cells(graph *g);
+
 // shares.c: softmax whose rows are divided by their sums behind the product that reads them. False: not so.
 bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, int x);
 int quantise_convert_share(quantise_converter *c, const quantise_convert_chain *chain, int sums, int products,

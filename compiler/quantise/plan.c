@@ -296,6 +296,29 @@ static void unite_ends(const quantise_converter *c, groups *all, const graph_nod
         unite(all, node->outputs[o], node->inputs[i]);
 }
 
+// The weights of a recurrent step, whose sums `gates` are; GRAPH_NONE: no such step.
+static int recurrent_weights(const quantise_converter *c, int gates) {
+  const graph_node *add = quantise_rewrite_maker(c->model, &c->index, gates);
+  for (int i = 0; add != NULL && add->op == GRAPH_OP_ADD && i < 2; i++) {
+    const graph_node *product = quantise_rewrite_maker(c->model, &c->index, add->inputs[i]);
+    if (product != NULL && product->op == GRAPH_OP_MAT_MUL && c->model->tensors[product->inputs[1]].data != NULL)
+      return product->inputs[1];
+  }
+  return GRAPH_NONE;
+}
+
+// Steps of a recurrent layer are one layer: their sums have one scale, and so their gates have one table.
+static void unite_steps(const quantise_converter *c, groups *all) {
+  int *first = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, int);  // by weights: gates + 1
+  for (int n = 0; n < c->model->node_count; n++) {
+    const graph_node *node = &c->model->nodes[n];
+    const int weights = node->op == GRAPH_OP_SPLIT ? recurrent_weights(c, node->inputs[0]) : GRAPH_NONE;
+    if (weights == GRAPH_NONE) continue;
+    if (first[weights] != 0) unite(all, first[weights] - 1, node->inputs[0]);
+    first[weights] = node->inputs[0] + 1;
+  }
+}
+
 // A multiple of a tensor has its bytes, if its scale is bound to no other tensor's.
 static void scale_multiples(quantise_converter *c, groups *all) {
   int *members = WF_ARENA_ARRAY(c->arena, (size_t)c->model->tensor_count + 1, int), of;
@@ -322,6 +345,7 @@ static void plan_scales(quantise_converter *c) {
     all.pin[t] = *quantise_pin_of(c->pins, (int)t);
   }
   for (int n = 0; n < c->model->node_count; n++) unite_ends(c, &all, &c->model->nodes[n]);
+  unite_steps(c, &all);
   for (size_t t = 0; t < count; t++) {
     const int group = find_group(all.parent, (int)t);
     const quantise_pin *own = quantise_pin_of(c->pins, (int)t), *pin = own->scale > 0 ? own : &all.pin[group];

@@ -33,6 +33,7 @@ host_row *host_product_row(const struct weft_host_call *call);
 host_visit *host_reduce_visit(const struct weft_host_call *call);
 host_visit *host_normalise_visit(const struct weft_host_call *call);
 host_visit *host_top_visit(const struct weft_host_call *call);
+host_visit *host_cells_visit(const struct weft_host_call *call);
 // The same for rows of int8, many at a time; false: as NULL above.
 bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status);
 

@@ -68,8 +68,8 @@ static host_row *find_row(const struct weft_host_call *call) {
 }
 
 enum weft_host_status weft_host_run(const struct weft_host_call *call) {
-  static host_visit *(*const inner_families[])(const struct weft_host_call *) = {host_reduce_visit,
-                                                                                 host_normalise_visit, host_top_visit};
+  static host_visit *(*const inner_families[])(const struct weft_host_call *) = {
+      host_reduce_visit, host_normalise_visit, host_top_visit, host_cells_visit};
   struct host_place start;
   for (unsigned o = 0; o < WEFT_HOST_OPERANDS; o++) start.at[o] = call->operand[o].data;
   host_row *row = find_row(call);

@@ -495,6 +495,33 @@ static void test_layers_of_tables(void **state) {
   }
 }
 
+// Two steps of cells, the second behind the states of the first.
+static graph *build_cells(int64_t batch, int64_t width) {
+  graph *g = graph_create("cells");
+  const int64_t gates[2] = {batch, 4 * width}, states[2] = {batch, width}, tables = 2561;
+  const int first = build_input(g, GRAPH_I8, 2, gates), second = build_input(g, GRAPH_I8, 2, gates);
+  const int table = build_constant(g, GRAPH_F32, 1, &tables),
+            y[3] = {build_result(g, GRAPH_F32, 2, states), build_result(g, GRAPH_F32, 2, states),
+                    build_result(g, GRAPH_I8, 2, states)};
+  graph_add_node(g, GRAPH_OP_QCELL, "a", (int[]){first, table}, 2, &y[0], 1)->place = GRAPH_ON_HOST;
+  graph_add_node(g, GRAPH_OP_QCELL, "b", (int[]){second, table, y[0]}, 3, &y[1], 1)->place = GRAPH_ON_HOST;
+  graph_node *node = graph_add_node(g, GRAPH_OP_QHIDDEN, "c", (int[]){second, table, y[1]}, 3, &y[2], 1);
+  node->place = GRAPH_ON_HOST;
+  graph_set_float(g, node, "scale", 60);
+  graph_set_ends(g, (int[]){first, second}, 2, (int[]){y[1], y[2]}, 2);
+  return g;
+}
+
+static void test_cells(void **state) {
+  (void)state;
+  static const int64_t sizes[][2] = {{1, 64}, {3, 7}, {5, 1}, {2, 24}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    graph *g = build_cells(sizes[i][0], sizes[i][1]);
+    run_both(g, "dim8");
+    graph_destroy(g);
+  }
+}
+
 static int scaled(graph *g, graph_op op, int x, graph_type type) {
   int y;
   graph_set_float(g, build_like(g, op, x, type, &y), "scale", 0.031F);
@@ -617,6 +644,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_shares),
+                                     cmocka_unit_test(test_cells),
                                      cmocka_unit_test(test_windows),
                                      cmocka_unit_test(test_rows),
                                      cmocka_unit_test(test_nothing),

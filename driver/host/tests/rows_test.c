@@ -257,6 +257,43 @@ static void test_byte_table(void **state) {
   }
 }
 
+// Cells with and without states before, in place, of widths beside groups of eight; against the formulas in double.
+static void test_cells(void **state) {
+  (void)state;
+  enum { WIDEST = 35, ROWS = 3, TABLES = 512 + 2049 };
+  static float tables[TABLES], states[ROWS * WIDEST], before[ROWS * WIDEST];
+  int8_t gates[ROWS * 4 * WIDEST], shown[ROWS * WIDEST];
+  for (int q = -128; q < 128; q++) {
+    tables[128 + q] = (float)(1 / (1 + exp(-0.05 * q)));
+    tables[384 + q] = (float)tanh(0.05 * q);
+  }
+  for (int i = 0; i < 2049; i++) tables[512 + i] = (float)(tanh((i - 1023.5) / 256) - (i - 1023.5) / 256);
+  for (int width = 1; width <= WIDEST; width += 1 + width % 3)
+    for (int has_states = 0; has_states < 2; has_states++) {
+      for (int i = 0; i < ROWS * 4 * width; i++) gates[i] = (int8_t)(i * 89 % 253 - 126);
+      for (int i = 0; i < ROWS * width; i++) states[i] = before[i] = 6 * number(i * 13 % 997);
+      struct weft_host_call call = {
+          .op = WEFT_HOST_QCELL, .rank = 2, .outer = 1, .dim = {ROWS, width}, .integer = {has_states}};
+      call.operand[0] = (struct weft_host_operand){.data = states, .step = {F * width, F}, .type = WEFT_F32};
+      call.operand[1] = (struct weft_host_operand){.data = gates, .step = {4 * width, 1}, .type = WEFT_I8};
+      call.operand[2] = (struct weft_host_operand){.data = tables, .type = WEFT_F32};
+      call.operand[3] = call.operand[0];
+      assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+      call.op = WEFT_HOST_QHIDDEN;
+      call.number[0] = 150;
+      call.operand[0] = (struct weft_host_operand){.data = shown, .step = {width, 1}, .type = WEFT_I8};
+      assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+      for (int i = 0; i < ROWS * width; i++) {
+        const int8_t *row = gates + i / width * 4 * width + i % width;
+        const double kept = has_states ? before[i] / (1 + exp(-0.05 * row[2 * width])) : 0;
+        const double cell = kept + tanh(0.05 * row[3 * width]) / (1 + exp(-0.05 * row[0]));
+        const double byte = 150 * tanh((double)states[i]) / (1 + exp(-0.05 * row[width]));
+        assert_true(fabs(states[i] - cell) < 1e-5);
+        assert_true(fabs(shown[i] - fmax(-128, fmin(127, byte))) < 0.5 + 150 * 0.002);
+      }
+    }
+}
+
 static void test_float_table(void **state) {
   (void)state;
   int8_t x[ROW];
@@ -272,9 +309,10 @@ static void test_float_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_qsoftmax),        cmocka_unit_test(test_softmax_rows), cmocka_unit_test(test_wide_masks),
-      cmocka_unit_test(test_qheadroom),       cmocka_unit_test(test_qshare),       cmocka_unit_test(test_qnormalize),
-      cmocka_unit_test(test_qnormalize_sums), cmocka_unit_test(test_byte_table),   cmocka_unit_test(test_float_table)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_qsoftmax),   cmocka_unit_test(test_softmax_rows),
+                                     cmocka_unit_test(test_wide_masks), cmocka_unit_test(test_qheadroom),
+                                     cmocka_unit_test(test_qshare),     cmocka_unit_test(test_qnormalize),
+                                     cmocka_unit_test(test_cells),      cmocka_unit_test(test_qnormalize_sums),
+                                     cmocka_unit_test(test_byte_table), cmocka_unit_test(test_float_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
