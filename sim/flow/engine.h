@@ -219,37 +219,42 @@ typedef struct flow_execute {
 
 // ---- the front end
 
-enum { FLOW_PASS = 16, FLOW_PASS_QUEUES = 4, FLOW_DONES = 256 };
+enum { FLOW_QUEUES = 4, FLOW_PLACES = 4, FLOW_DONES = 256 };
 
-typedef struct flow_pass {
-  cycle_front_command command[FLOW_PASS];
-  flow_time pushed_at[FLOW_PASS];
-  flow_time left[FLOW_PASS_QUEUES][FLOW_PASS];
-  uint32_t known[FLOW_PASS_QUEUES];
-  uint32_t pushed, last;
-} flow_pass;
+// The loop units, in the order of the chain.
+typedef enum { FLOW_LOOP_CONV, FLOW_LOOP_MATMUL, FLOW_LOOP_UNITS } flow_loop_unit;
 
+// A queue of two commands. Commands count from 2; rings of the last ones.
+typedef struct flow_queue {
+  cycle_front_command command[FLOW_PLACES];
+  flow_time entered[FLOW_PLACES], left[FLOW_PLACES];
+  uint32_t in, out;  // commands whose time of entry is known, of leaving
+  flow_time floor;   // none passes before it
+  bool held;         // the loop unit behind it is at work: nothing passes
+  uint8_t unit;      // flow_loop_unit, or none
+} flow_queue;
+
+// A command of a loop that ended.
 typedef struct flow_done {
   flow_time at;
-  uint8_t unit;
+  uint8_t class;
   bool conv;
 } flow_done;
 
 struct flow_loops;
 
 typedef struct flow_front {
-  bool looping;      // a loop unit has work: the chain is stepped
   bool moved;        // there may be room for the next command of the host
   bool awaits_room;  // the head waits for an end that is not known
   uint8_t awaited;   // ... of this class
-  flow_pass pass;
+  uint8_t last;      // queue, whose head enters the station
+  flow_queue queue[FLOW_QUEUES];
+  flow_time entry;         // of the head of the last queue
+  uint64_t enters;         // its cycle
+  uint32_t loop_commands;  // of loop units, in the chain
   struct flow_loops *loops;
-  flow_time next;    // of the next step
   flow_time pushed;  // the last command
   flow_time room;    // what a command that is pushed has waited for
-  flow_done done[FLOW_DONES];
-  uint32_t dones;
-  uint64_t first_done;  // of them
 } flow_front;
 
 struct flow_memory;
@@ -277,6 +282,7 @@ typedef struct flow_engine {
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
+  uint8_t loop_of[ISA_ID_COUNT];   // likewise: flow_loop_unit, or none
   uint32_t index;                  // commands that entered the station
   flow_counts counts;
   flow_front front;

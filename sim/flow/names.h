@@ -5,6 +5,8 @@
 #define SIM_FLOW_NAMES_H
 
 #ifdef FLOW_RECORDS
+#define flow_chain_enter flow_chain_enter_recorded
+#define flow_chain_settle flow_chain_settle_recorded
 #define flow_counts_command flow_counts_command_recorded
 #define flow_counts_loaded flow_counts_loaded_recorded
 #define flow_counts_reset flow_counts_reset_recorded
@@ -18,7 +20,6 @@
 #define flow_front_busy flow_front_busy_recorded
 #define flow_front_create flow_front_create_recorded
 #define flow_front_destroy flow_front_destroy_recorded
-#define flow_front_done flow_front_done_recorded
 #define flow_front_push flow_front_push_recorded
 #define flow_front_room flow_front_room_recorded
 #define flow_front_step flow_front_step_recorded
@@ -29,6 +30,13 @@
 #define flow_load_end flow_load_end_recorded
 #define flow_load_step flow_load_step_recorded
 #define flow_load_wake flow_load_wake_recorded
+#define flow_loops_busy flow_loops_busy_recorded
+#define flow_loops_create flow_loops_create_recorded
+#define flow_loops_destroy flow_loops_destroy_recorded
+#define flow_loops_done flow_loops_done_recorded
+#define flow_loops_next flow_loops_next_recorded
+#define flow_loops_step flow_loops_step_recorded
+#define flow_loops_wake flow_loops_wake_recorded
 #define flow_memory_answer flow_memory_answer_recorded
 #define flow_memory_counts flow_memory_counts_recorded
 #define flow_memory_create flow_memory_create_recorded

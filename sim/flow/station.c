@@ -105,7 +105,7 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   f->end[slot] = at = flow_event(e->log, at);
   flow_busy_until(e, flow_after(at, 1, FLOW_W_DEPENDENCE));
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
-  if (entry->from_loop) flow_front_done(e, unit, entry->from_conv, at);
+  if (entry->from_loop) flow_loops_done(e, unit, entry->from_conv, at);
   f->known |= bit(slot);
   if (flow_cycle(at) < flow_cycle(f->end[f->first])) f->first = slot;
   if (e->front.awaits_room && e->front.awaited == unit) flow_front_wake(e);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// LOOP_CONV_WS and LOOP_WS in the chain of the front end (LOOPS). What a unit puts out, and in which order, is that of
+// the units of the cycle engine (sim/cycle/loop_conv.c, loop_matmul.c). They are not stepped in every cycle but in
+// those in which something of theirs moves:
+//   puts out   max(the command before + 1, 1 + the cycle in which the second last one left the queue behind,
+//                  1 + an end of its class, if all its entries of the station are taken)
+//   takes up   a command of its own from its queue: entry + 1, when it has a slot free
+//   orders     its parts, in the cycle behind one in which any of this changed
+#include "base/alloc.h"
+#include "isa/isa.h"
+#include "sim/cycle/loop_conv.h"
+#include "sim/cycle/loop_matmul.h"
+#include "sim/flow/front.h"
+
+typedef struct loop_unit {
+  uint32_t queue;
+  bool there, active;
+  bool handed;     // the head of its queue is with it
+  bool due;        // its next step does something of itself
+  bool starved;    // it has nothing to put out before one of its commands ends
+  uint64_t next;   // its next step
+  uint64_t from;   // no step before
+  flow_time last;  // the last one
+} loop_unit;
+
+typedef struct flow_loops {
+  cycle_engine c;  // what the units look at: array, sizes, completions
+  cycle_loop_matmul *matmul;
+  cycle_loop_conv *conv;
+  loop_unit unit[FLOW_LOOP_UNITS];
+  uint32_t active;              // units
+  flow_done done[FLOW_DONES];  // ends that were not counted, in their order: a ring
+  uint32_t first, count;
+  flow_time counted;  // the last one that was
+} flow_loops;
+
+// ---- life
+
+static uint8_t loop_of(isa_id insn) {
+  const isa_unit unit = (isa_unit)isa_insn_at(insn)->unit;
+  return unit == ISA_UNIT_LOOP_CONV ? FLOW_LOOP_CONV : unit == ISA_UNIT_LOOP_MATMUL ? FLOW_LOOP_MATMUL
+                                                                                    : FLOW_LOOP_UNITS;
+}
+
+void flow_loops_create(flow_engine *e) {
+  flow_loops *l = e->front.loops = WF_NEW(flow_loops);
+  l->c.array = e->array;
+  l->c.d = e->d;
+  if (e->array->units.loop_conv) l->conv = cycle_loop_conv_create(&l->c);
+  if (e->array->units.loop_matmul) l->matmul = cycle_loop_matmul_create(&l->c);
+  for (uint32_t k = 0; k < FLOW_LOOP_UNITS; k++) l->unit[k].next = FLOW_NEVER;
+  for (uint32_t q = 0; q < FLOW_QUEUES; q++) {
+    const uint8_t unit = e->front.queue[q].unit;
+    if (unit == FLOW_LOOP_UNITS) continue;
+    l->unit[unit].queue = q;
+    l->unit[unit].there = true;
+  }
+  for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) {
+    const uint8_t unit = loop_of((isa_id)insn);
+    e->loop_of[insn] = unit != FLOW_LOOP_UNITS && l->unit[unit].there ? unit : FLOW_LOOP_UNITS;
+  }
+}
+
+void flow_loops_destroy(flow_engine *e) {
+  flow_loops *l = e->front.loops;
+  if (l == NULL) return;
+  if (l->matmul != NULL) cycle_loop_matmul_destroy(l->matmul);
+  if (l->conv != NULL) cycle_loop_conv_destroy(l->conv);
+  wf_free(l);
+}
+
+// ---- either unit
+
+static bool is_active(const flow_loops *l, flow_loop_unit k) {
+  return k == FLOW_LOOP_CONV ? cycle_loop_conv_active(l->conv) : cycle_loop_matmul_active(l->matmul);
+}
+
+static bool is_due(const flow_loops *l, flow_loop_unit k) {
+  return k == FLOW_LOOP_CONV ? cycle_loop_conv_due(l->conv) : cycle_loop_matmul_due(l->matmul);
+}
+
+static bool has_taken_up(const flow_loops *l, flow_loop_unit k) {
+  return (k == FLOW_LOOP_CONV ? cycle_loop_conv_waiting(l->conv) : cycle_loop_matmul_waiting(l->matmul)) == 0;
+}
+
+static bool offer(const flow_loops *l, flow_loop_unit k, uint64_t now, cycle_front_command *command) {
+  return k == FLOW_LOOP_CONV ? cycle_loop_conv_offer(l->conv, now, command)
+                             : cycle_loop_matmul_offer(l->matmul, now, command);
+}
+
+// The first cycle in which it has a command to put out; FLOW_NEVER: none before one ends.
+static uint64_t offers_at(const flow_loops *l, flow_loop_unit k) {
+  if (k == FLOW_LOOP_CONV) return cycle_loop_conv_offers_at(l->conv);
+  return cycle_loop_matmul_offers(l->matmul) ? 0 : FLOW_NEVER;
+}
+
+static void step_unit(flow_loops *l, flow_loop_unit k, uint64_t now, bool taken) {
+  if (k == FLOW_LOOP_CONV)
+    cycle_loop_conv_step(&l->c, now, l->conv, taken);
+  else
+    cycle_loop_matmul_step(&l->c, now, l->matmul, taken);
+}
+
+// ---- ends of commands
+
+static flow_done *done_at(flow_loops *l, uint32_t n) { return &l->done[(l->first + n) % FLOW_DONES]; }
+
+// Those before `now` count in it.
+static void count_done(flow_loops *l, uint64_t now) {
+  cycle_wires *w = &l->c.w;
+  bool any[FLOW_LOOP_UNITS] = {false};
+  for (; l->count > 0 && flow_cycle(done_at(l, 0)->at) < now; l->first++, l->count--) {
+    const flow_done *done = done_at(l, 0);
+    (done->conv ? w->conv_completed : w->matmul_completed)[done->class]++;
+    any[done->conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL] = true;
+    l->counted = done->at;
+  }
+  if (any[FLOW_LOOP_CONV]) {
+    cycle_loop_conv_completed(&l->c, l->conv);
+    for (unsigned class = 0; class < SIM_CLASSES; class++) w->conv_completed[class] = 0;
+  }
+  if (any[FLOW_LOOP_MATMUL]) {
+    cycle_loop_matmul_completed(&l->c, l->matmul);
+    for (unsigned class = 0; class < SIM_CLASSES; class++) w->matmul_completed[class] = 0;
+  }
+}
+
+void flow_loops_done(flow_engine *e, sim_class class, bool conv, flow_time at) {
+  flow_loops *l = e->front.loops;
+  uint32_t n = l->count++;
+  for (; n > 0 && flow_cycle(done_at(l, n - 1)->at) > flow_cycle(at); n--) *done_at(l, n) = *done_at(l, n - 1);
+  *done_at(l, n) = (flow_done){.at = at, .class = (uint8_t)class, .conv = conv};
+  loop_unit *u = &l->unit[conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL];
+  if (!u->starved) return;
+  u->next = wf_min(u->next, wf_max(flow_cycle(at) + 1, u->from));
+  e->next[FLOW_FRONT] = wf_min(e->next[FLOW_FRONT], u->next);
+}
+
+// ---- when it goes on
+
+static void plan(flow_engine *e, flow_loop_unit k) {
+  flow_loops *l = e->front.loops;
+  loop_unit *u = &l->unit[k];
+  const flow_queue *to = &e->front.queue[u->queue + 1];
+  u->starved = false;
+  if (u->due) return;
+  u->next = FLOW_NEVER;
+  if (!u->active) return;
+  const uint64_t at = offers_at(l, k);
+  if (at != FLOW_NEVER) {
+    if (flow_queue_room_known(to)) u->next = wf_max(wf_max(at, u->from), flow_cycle(flow_queue_room(to)) + 1);
+    return;
+  }
+  u->starved = true;
+  if (l->count > 0) u->next = wf_max(flow_cycle(done_at(l, 0)->at) + 1, u->from);
+}
+
+// The head of its queue is for the unit.
+static void hand_over(flow_engine *e, flow_loop_unit k) {
+  flow_loops *l = e->front.loops;
+  loop_unit *u = &l->unit[k];
+  const flow_queue *q = &e->front.queue[u->queue];
+  const uint32_t place = flow_place(q->out);
+  if (!u->there || u->handed || q->out == q->in || e->loop_of[q->command[place].insn] != k) return;
+  const uint64_t entered = flow_cycle(q->entered[place]);
+  if (k == FLOW_LOOP_CONV)
+    cycle_loop_conv_push(l->conv, entered, &q->command[place]);
+  else
+    cycle_loop_matmul_push(l->matmul, entered, &q->command[place]);
+  u->handed = true;
+  u->next = wf_min(u->due ? u->next : FLOW_NEVER, wf_max(u->from, entered + 1));
+  u->due = true;
+}
+
+void flow_loops_wake(flow_engine *e) {
+  for (flow_loop_unit k = 0; k < FLOW_LOOP_UNITS; k++) {
+    hand_over(e, k);
+    plan(e, k);
+  }
+}
+
+uint64_t flow_loops_next(const flow_engine *e) {
+  const flow_loops *l = e->front.loops;
+  return wf_min(l->unit[FLOW_LOOP_CONV].next, l->unit[FLOW_LOOP_MATMUL].next);
+}
+
+// ---- a step
+
+// What a step in cycle `now` waited for.
+static flow_time reason(const flow_engine *e, const loop_unit *u, uint64_t now) {
+  const flow_loops *l = e->front.loops;
+  const flow_queue *q = &e->front.queue[u->queue];
+  flow_time from = flow_later(u->last, flow_queue_room(q + 1));
+  if (u->handed && flow_cycle(q->entered[flow_place(q->out)]) <= now)
+    from = flow_later(from, q->entered[flow_place(q->out)]);
+  if (flow_cycle(l->counted) <= now) from = flow_later(from, l->counted);
+  return flow_at(from, now, FLOW_W_LOOPS);
+}
+
+// It has taken up its command, or come to an end: commands before it may go on.
+static void let_pass(flow_engine *e, flow_loop_unit k, flow_time at) {
+  flow_loops *l = e->front.loops;
+  loop_unit *u = &l->unit[k];
+  flow_queue *q = &e->front.queue[u->queue];
+  const bool active = is_active(l, k), taken_up = u->handed && has_taken_up(l, k);
+  if (taken_up) {
+    q->left[flow_place(q->out++)] = at;
+    u->handed = false;
+    e->front.loop_commands--;
+  }
+  if (active == u->active && !taken_up) return;
+  if (!active) q->floor = at;
+  l->active = l->active + active - u->active;
+  u->active = q->held = active;
+  flow_chain_settle(e);
+}
+
+void flow_loops_step(flow_engine *e) {
+  flow_loops *l = e->front.loops;
+  const flow_loop_unit k =
+      l->unit[FLOW_LOOP_CONV].next <= l->unit[FLOW_LOOP_MATMUL].next ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL;
+  loop_unit *u = &l->unit[k];
+  const flow_queue *to = &e->front.queue[u->queue + 1];
+  const uint64_t now = u->next;
+  cycle_front_command command;
+  count_done(l, now);
+  const bool room = flow_queue_room_known(to) && flow_cycle(flow_queue_room(to)) < now;
+  const bool taken = u->active && room && offer(l, k, now, &command);
+  u->from = now + 1;
+  if (taken || u->due) {
+    const flow_time at = flow_event(e->log, reason(e, u, now));
+    step_unit(l, k, now, taken);
+    u->due = is_due(l, k);
+    if (u->due) u->next = now + 1;
+    u->last = at;
+    flow_busy_until(e, flow_after(at, 1, FLOW_W_LOOPS));
+    if (taken) flow_chain_enter(e, u->queue + 1, at, &command);
+    let_pass(e, k, at);
+  }
+  flow_loops_wake(e);
+}
+
+bool flow_loops_busy(const flow_engine *e) { return e->front.loops->active != 0; }
