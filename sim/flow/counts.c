@@ -11,6 +11,7 @@
 #include "isa/isa_fields.h"
 #include "sim/flow/flow.h"
 #include "sim/flow/memory.h"
+#include "sim/flow/operands.h"
 
 void flow_counts_reset(flow_engine *e) {
   e->counts = (flow_counts){0};
@@ -60,36 +61,24 @@ static void count_store(flow_engine *e, const cycle_front_command *k) {
   if (to_sp) e->counts.sp_writes += rows;
 }
 
-// Rows of an operand register; 0: it has none.
-static uint64_t operand_rows(const flow_engine *e, uint64_t word, bool transposed) {
-  const uint64_t rows = isa_get_preload_rows(word, 0), cols = isa_get_preload_cols(word, 0);
-  if (rows == 0 || cols == 0 || arch_local_decode(&e->d, word).garbage) return 0;
-  return wf_min(transposed ? cols : rows, e->d.dim);
+static uint64_t cut(const flow_engine *e, uint64_t rows) { return wf_min(rows, (uint64_t)e->d.dim); }
+
+static void read_operand(flow_engine *e, const flow_operand *o) {
+  if (o->read) *(o->acc ? &e->counts.acc_reads : &e->counts.sp_reads) += cut(e, o->rows);
 }
 
-static void read_operand(flow_engine *e, uint64_t word, bool transposed) {
-  const arch_local place = arch_local_decode(&e->d, word);
-  read_rows(&e->counts, &place, operand_rows(e, word, transposed));
-}
-
-static bool is_os(const flow_engine *e) {
-  if (e->array->mesh.dataflow != HW_DATAFLOW_BOTH) return e->array->mesh.dataflow == HW_DATAFLOW_OS;
-  return !e->counts.config.execute.weight_stationary;
-}
-
-static void count_preload(flow_engine *e, const cycle_front_command *k) {
-  const bool os = is_os(e), no_bias = e->array->mesh.bias_garbage && os;
-  const arch_local to = arch_local_decode(&e->d, k->rs2);
-  if (!no_bias) read_operand(e, k->rs1, !os && e->counts.config.execute.b_transpose);
-  if (!to.garbage) write_rows(&e->counts, &to, isa_get_preload_rows(k->rs2, 0));
-}
-
-static void count_compute(flow_engine *e, const cycle_front_command *k) {
-  const arch_execute_config *x = &e->counts.config.execute;
-  const bool os = is_os(e), no_bias = e->array->mesh.bias_garbage && !os;
-  read_operand(e, k->rs1, x->a_transpose);
-  if (!no_bias) read_operand(e, k->rs2, os && x->b_transpose);
-  e->counts.macs += operand_rows(e, k->rs1, false) * operand_rows(e, k->rs1, true) * e->d.dim;
+void flow_counts_product(flow_engine *e, const cycle_front_command *k, const flow_operand o[2]) {
+  const bool os = flow_is_os(e), no_bias = e->array->mesh.bias_garbage;
+  if (k->insn == ISA_PRELOAD) {
+    if (!(no_bias && os)) read_operand(e, &o[0]);
+    if (o[1].garbage) return;
+    *(o[1].acc ? &e->counts.acc_writes : &e->counts.sp_writes) += o[1].rows;
+    if (o[1].acc && isa_local_accumulate((uint32_t)k->rs2)) e->counts.acc_reads += o[1].rows;
+    return;
+  }
+  read_operand(e, &o[0]);
+  if (!(no_bias && !os)) read_operand(e, &o[1]);
+  if (o[0].read) e->counts.macs += cut(e, o[0].rows) * cut(e, o[0].cols) * e->d.dim;
 }
 
 void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
@@ -97,13 +86,6 @@ void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
     case ISA_MVOUT:
     case ISA_MVOUT_SPAD_R2:
       count_store(e, k);
-      return;
-    case ISA_PRELOAD:
-      count_preload(e, k);
-      return;
-    case ISA_COMPUTE_PRELOADED:
-    case ISA_COMPUTE_ACCUMULATED:
-      count_compute(e, k);
       return;
     default:
       arch_config_apply(&e->counts.config, (isa_id)k->insn, k->rs1, k->rs2);

@@ -40,11 +40,22 @@ typedef struct flow_entry {
   bool from_loop, from_conv;
 } flow_entry;
 
+// A register of a product, taken apart once: of a preload B or D and C, of a compute A and B or D.
+typedef struct flow_operand {
+  uint32_t first;       // row of its memory
+  uint32_t length;      // from the first row to the one behind the last
+  uint16_t rows, cols;  // as they pass the mesh: transposed ones the other way round
+  uint8_t bank;         // of the scratchpad + 1; 0: it is in the accumulator
+  bool read;            // it has elements
+  bool acc, garbage;
+} flow_operand;
+
 // A command on its way to its unit.
 typedef struct flow_issue {
   cycle_front_command command;
   flow_time issue;
-  uint8_t slot;  // in the station; that of a configuration may have a new command already
+  flow_operand operand[2];  // of products: of both registers
+  uint8_t slot;             // in the station; that of a configuration may have a new command already
 } flow_issue;
 
 // How rows are used: one range is written or read, another one read.
@@ -53,8 +64,10 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 typedef struct flow_file {
   uint32_t entries;
   uint64_t there;               // entries that had not ended when this was asked last
-  uint64_t known;               // entries whose end is known, a bit each
-  uint32_t first;               // the entry that is or becomes free first
+  // Entries whose end is known, in the order of their ends: a ring. The first `passed` had ended in cycle `asked`.
+  uint8_t by_end[FLOW_ENTRIES];
+  uint32_t ends_first, ends, passed;
+  uint64_t asked;
   uint32_t uses;                // a bit for each flow_use that there was
   uint32_t queue;               // commands that have issued and have not left their unit's queue, at most
   flow_time end[FLOW_ENTRIES];  // 0: never used; FLOW_AT_NEVER: not known
@@ -212,6 +225,7 @@ typedef struct flow_execute {
   uint32_t limit, tags;   // products in flight; requests in the mesh
   uint32_t garbage;
   uint32_t first, count;  // products in flight, a ring
+  uint32_t in_sp;         // of them: those that write the scratchpad
   flow_product product[FLOW_PRODUCTS];
   flow_time request[FLOW_REQUESTS];  // when the last row of a request leaves the mesh, a ring
   uint32_t requests;

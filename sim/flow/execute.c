@@ -45,14 +45,6 @@ void flow_execute_create(flow_engine *e) {
 
 // ---- commands
 
-static bool is_garbage(const flow_execute *x, uint64_t word) { return (word & x->garbage) == x->garbage; }
-
-static uint32_t rows_of(uint64_t word, bool transposed) {
-  return (uint32_t)(transposed ? isa_get_preload_cols(word, 0) : isa_get_preload_rows(word, 0));
-}
-
-static bool in_acc(uint64_t word) { return isa_local_accumulator((uint32_t)word) != 0; }
-
 static bool is_compute(const flow_issue *k) {
   return k->command.insn == ISA_COMPUTE_PRELOADED || k->command.insn == ISA_COMPUTE_ACCUMULATED;
 }
@@ -63,34 +55,29 @@ static flow_time visible(const flow_issue *k) {
 
 static bool is_visible(const flow_issue *k, uint64_t at) { return k != NULL && flow_cycle(k->issue) + VISIBLE <= at; }
 
-static uint32_t row_of(const flow_engine *e, uint64_t word) {
-  return (uint32_t)word & ((UINT32_C(1) << e->d.row_bits) - 1);
-}
-
 // ---- products in flight
 
 static flow_product *product_at(flow_execute *x, uint32_t n) { return &x->product[(x->first + n) % FLOW_PRODUCTS]; }
 
 static void forget_products(flow_execute *x, uint64_t at) {
   while (x->count > 0 && flow_cycle(product_at(x, 0)->end) < at) {
+    x->in_sp -= !product_at(x, 0)->acc;
     x->first++;
     x->count--;
   }
 }
 
-static cycle_row_range range_of(const flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride) {
-  const uint32_t first = row_of(e, word);
-  return (cycle_row_range){.first = first, .end = first + (rows == 0 ? 0 : (rows - 1) * stride + 1)};
+static cycle_row_range range_of(const flow_operand *o) {
+  return (cycle_row_range){.first = o->first, .end = o->first + o->length};
 }
 
 // The last end of products that write rows of the operand; FLOW_AT_NEVER: not known.
-static flow_time hazard_of(flow_engine *e, uint64_t word, uint32_t rows, uint32_t stride, flow_time until) {
-  flow_execute *x = &e->execute;
-  if (is_garbage(x, word)) return until;
-  const cycle_row_range range = range_of(e, word, rows, stride);
+static flow_time hazard_of(flow_execute *x, const flow_operand *o, flow_time until) {
+  if (o->garbage || (o->acc ? x->in_sp == x->count : x->in_sp == 0)) return until;
+  const cycle_row_range range = range_of(o);
   for (uint32_t n = 0; n < x->count; n++) {
     const flow_product *p = product_at(x, n);
-    if (p->acc != in_acc(word) || !cycle_rows_overlap(p->rows, range)) continue;
+    if (p->acc != o->acc || !cycle_rows_overlap(p->rows, range)) continue;
     until = flow_later(until, p->end);
   }
   return until;
@@ -100,11 +87,9 @@ static flow_time hazard_of(flow_engine *e, uint64_t word, uint32_t rows, uint32_
 static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
   flow_execute *x = &e->execute;
   if (!x->looks_ahead || x->count == 0) return (flow_time){0};
-  const bool b_turned = x->os && x->b_transpose, d_turned = !x->os && x->b_transpose;
-  const uint64_t a = next->command.rs1, b = next->command.rs2, d = preload->command.rs1;
-  flow_time until = hazard_of(e, a, rows_of(a, x->a_transpose), x->a_stride, (flow_time){0});
-  until = hazard_of(e, b, rows_of(b, b_turned), 1, until);
-  return hazard_of(e, d, rows_of(d, d_turned), 1, until);
+  flow_time until = hazard_of(x, &next->operand[0], (flow_time){0});
+  until = hazard_of(x, &next->operand[1], until);
+  return hazard_of(x, &preload->operand[0], until);
 }
 
 // Result rows leave in the cycles up to `end`.
@@ -137,68 +122,48 @@ static void push_out(flow_engine *e, flow_time last, uint32_t total) {
 
 static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
   flow_execute *x = &e->execute;
-  const uint64_t word = preload->command.rs2;
-  const uint32_t rows = rows_of(word, false);
+  const flow_operand *c = &preload->operand[1];
   flow_product *p = product_at(x, x->count++);
-  *p = (flow_product){.rows = range_of(e, word, rows, x->os ? 1 : x->c_stride),
+  *p = (flow_product){.rows = range_of(c),
                       .end = FLOW_AT_NEVER,
-                      .base = row_of(e, word),
+                      .base = c->first,
                       .slot = slot,
-                      .result_rows = (uint8_t)rows,
+                      .result_rows = (uint8_t)c->rows,
                       .passes = x->os ? 2 : 1,
-                      .acc = in_acc(word),
-                      .accumulate = isa_local_accumulate((uint32_t)word) != 0};
+                      .acc = c->acc,
+                      .accumulate = isa_local_accumulate((uint32_t)preload->command.rs2) != 0};
+  x->in_sp += !c->acc;
 }
 
 // ---- an operation
 
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-// Rows of an operand, and the bank that it reads.
-typedef struct operand {
-  uint64_t word;
-  uint32_t rows;
-  bool read;
-} operand;
+// What an operation reads: A, B and D of its commands, NULL where there is none.
+typedef struct operands {
+  const flow_operand *a, *b, *d;
+} operands;
 
-static operand operand_of(const flow_engine *e, uint64_t word, bool transposed, bool present) {
-  const uint32_t rows = rows_of(word, transposed), dim = e->d.dim;
-  const bool columns = rows_of(word, !transposed) != 0;
-  return (operand){.word = word,
-                   .rows = rows < dim ? rows : dim,
-                   .read = present && columns && rows != 0 && !is_garbage(&e->execute, word)};
-}
-
-static int bank_of(const flow_engine *e, const operand *o) {
-  if (!o->read || in_acc(o->word)) return -1;
-  return (int)((row_of(e, o->word) & (e->d.sp_rows - 1)) >> e->sp_shift);
-}
-
-static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const operand *a, const operand *b,
-                           const operand *d) {
+static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const operands *o) {
   const flow_execute *x = &e->execute;
   const bool via = x->transposer && (x->os ? true : x->a_transpose || x->b_transpose);
   uint32_t total = x->min_rows;
-  if (x->os || via || d->read) return e->d.dim;
+  if (x->os || via || o->d != NULL) return e->d.dim;
   if (op->preload != NULL && (op->next == NULL || op->next->command.insn == ISA_COMPUTE_PRELOADED)) return e->d.dim;
-  if (op->compute != NULL) total = most(most(total, a->rows), x->product_rows);
-  if (b->read) total = most(total, b->rows);
+  if (op->compute != NULL) total = most(most(total, op->compute->operand[0].rows), x->product_rows);
+  if (o->b != NULL) total = most(total, o->b->rows);
   return total < e->d.dim ? total : e->d.dim;
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Operands in one bank are read one after the other.
-static uint32_t conflicts_of(const flow_engine *e, const operand *o) {
-  uint32_t more = 0;
-  for (unsigned i = 0; i < 3; i++)
-    for (unsigned k = 0; k < i; k++) {
-      const bool both_acc = o[i].read && o[k].read && in_acc(o[i].word) && in_acc(o[k].word);
-      const int bank = bank_of(e, &o[i]);
-      if (both_acc || (bank >= 0 && bank == bank_of(e, &o[k]))) more += smaller(o[i].rows, o[k].rows);
-    }
-  return more;
+static uint32_t conflict_of(const flow_engine *e, const flow_operand *x, const flow_operand *y) {
+  if (x == NULL || y == NULL || x->bank != y->bank) return 0;
+  return smaller(smaller(x->rows, y->rows), e->d.dim);
 }
+
+static const flow_operand *if_read(const flow_operand *o, bool present) { return present && o->read ? o : NULL; }
 
 static void measure(const flow_engine *e, flow_operation *op) {
   const flow_execute *x = &e->execute;
@@ -206,14 +171,16 @@ static void measure(const flow_engine *e, flow_operation *op) {
   const bool ahead_a = x->transposer && (x->os ? !x->a_transpose : x->a_transpose);
   const bool ahead_b = x->transposer && x->os && x->b_transpose;
   const flow_issue *from_a = p != NULL && ahead_a ? op->next : c, *from_b = p != NULL && ahead_b ? op->next : c;
-  operand o[3] = {{0}};
-  if (from_a != NULL) o[0] = operand_of(e, from_a->command.rs1, x->a_transpose, true);
-  if (from_b != NULL) o[1] = operand_of(e, from_b->command.rs2, x->os && x->b_transpose, !(x->bias_garbage && !x->os));
-  if (p != NULL) o[2] = operand_of(e, p->command.rs1, !x->os && x->b_transpose, !(x->bias_garbage && x->os));
-  op->total = total_rows(e, op, &o[0], &o[1], &o[2]);
-  op->conflicts = conflicts_of(e, o);
-  for (unsigned i = 0, n = 0; i < 3 && n < 2; i++)
-    if (bank_of(e, &o[i]) >= 0) op->banks[n++] = (uint64_t)bank_of(e, &o[i]) + 1;
+  operands o = {NULL, NULL, NULL};
+  if (from_a != NULL) o.a = if_read(&from_a->operand[0], true);
+  if (from_b != NULL) o.b = if_read(&from_b->operand[1], !(x->bias_garbage && !x->os));
+  if (p != NULL) o.d = if_read(&p->operand[0], !(x->bias_garbage && x->os));
+  op->total = total_rows(e, op, &o);
+  op->conflicts = conflict_of(e, o.a, o.b) + conflict_of(e, o.a, o.d) + conflict_of(e, o.b, o.d);
+  uint32_t n = 0;
+  if (o.a != NULL && o.a->bank != 0) op->banks[n++] = o.a->bank;
+  if (o.b != NULL && o.b->bank != 0) op->banks[n++] = o.b->bank;
+  if (o.d != NULL && o.d->bank != 0 && n < 2) op->banks[n++] = o.d->bank;
 }
 
 static uint64_t later_by(uint64_t at, uint64_t cycles) { return at == FLOW_NEVER ? FLOW_NEVER : at + cycles; }
@@ -282,9 +249,9 @@ static flow_time second_operation(flow_engine *e, flow_time last) {
 
 static void end_preload(flow_engine *e, const flow_issue *preload, flow_time last, bool computes) {
   flow_execute *x = &e->execute;
-  const bool results = !is_garbage(x, preload->command.rs2);
+  const bool results = !preload->operand[1].garbage;
   const unsigned slot = take(e, last);
-  x->product_rows = results ? rows_of(preload->command.rs2, false) : 0;
+  x->product_rows = results ? preload->operand[1].rows : 0;
   if (results)
     add_product(e, preload, (uint8_t)slot);
   else

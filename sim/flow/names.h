@@ -9,6 +9,7 @@
 #define flow_chain_settle flow_chain_settle_recorded
 #define flow_counts_command flow_counts_command_recorded
 #define flow_counts_loaded flow_counts_loaded_recorded
+#define flow_counts_product flow_counts_product_recorded
 #define flow_counts_reset flow_counts_reset_recorded
 #define flow_dram_ask flow_dram_ask_recorded
 #define flow_dram_create flow_dram_create_recorded

@@ -13,6 +13,7 @@
 #include "isa/isa.h"
 #include "sim/flow/counts.h"
 #include "sim/flow/front.h"
+#include "sim/flow/operands.h"
 #include "sim/flow/units.h"
 
 static uint64_t bit(unsigned slot) { return UINT64_C(1) << slot; }
@@ -41,7 +42,8 @@ void flow_station_create(flow_engine *e) {
   f[SIM_CLASS_EXECUTE].queue = a->execute.queue + UNROLLER;
   f[SIM_CLASS_STORE].queue = a->store.queue;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    f[unit].known = f[unit].entries == FLOW_ENTRIES ? UINT64_MAX : bit(f[unit].entries) - 1;
+    for (uint32_t n = 0; n < f[unit].entries; n++) f[unit].by_end[n] = (uint8_t)n;
+    f[unit].ends = f[unit].entries;
     while (f[unit].ring <= f[unit].entries + f[unit].queue) f[unit].ring = 2 * f[unit].ring + 1;
   }
   for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
@@ -99,6 +101,28 @@ static void release(flow_engine *e, flow_entry *entry, flow_time at) {
   }
 }
 
+static uint8_t *ends_at(flow_file *f, uint32_t n) { return &f->by_end[(f->ends_first + n) % FLOW_ENTRIES]; }
+
+static void note_end(flow_file *f, unsigned slot, flow_time at) {
+  uint32_t n = f->ends++;
+  for (; n > 0 && flow_cycle(f->end[*ends_at(f, n - 1)]) > flow_cycle(at); n--) *ends_at(f, n) = *ends_at(f, n - 1);
+  *ends_at(f, n) = (uint8_t)slot;
+  if (flow_cycle(at) > f->asked) return;
+  f->passed++;
+  f->there &= ~bit(slot);
+}
+
+// The entry that is or becomes free first is used.
+static unsigned use_first(flow_file *f) {
+  const unsigned slot = f->by_end[f->ends_first];
+  f->ends_first = (f->ends_first + 1) % FLOW_ENTRIES;
+  f->ends--;
+  f->passed -= f->passed > 0;
+  f->end[slot] = FLOW_AT_NEVER;
+  f->there |= bit(slot);
+  return slot;
+}
+
 void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time at) {
   flow_file *f = &e->files[unit];
   flow_entry *entry = &f->entry[slot];
@@ -106,8 +130,7 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   flow_busy_until(e, flow_after(at, 1, FLOW_W_DEPENDENCE));
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
   if (entry->from_loop) flow_loops_done(e, unit, entry->from_conv, at);
-  f->known |= bit(slot);
-  if (flow_cycle(at) < flow_cycle(f->end[f->first])) f->first = slot;
+  note_end(f, slot, at);
   if (e->front.awaits_room && e->front.awaited == unit) flow_front_wake(e);
   if ((entry->dependents[0] | entry->dependents[1] | entry->dependents[2]) != 0) release(e, entry, at);
 }
@@ -116,8 +139,9 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
 
 flow_time flow_station_room(const flow_engine *e, sim_class unit) {
   const flow_file *f = &e->files[unit];
-  const flow_time first = f->end[f->first];
-  if (flow_is_never(first) || flow_cycle(first) == 0) return first;
+  if (f->ends == 0) return FLOW_AT_NEVER;
+  const flow_time first = f->end[f->by_end[f->ends_first]];
+  if (flow_cycle(first) == 0) return first;
   return flow_after(first, 1, FLOW_W_STATION_LOAD + (flow_weight)unit);
 }
 
@@ -128,15 +152,6 @@ flow_time flow_station_event(flow_engine *e, sim_class unit, flow_time at) {
   const flow_time room = flow_station_room(e, unit), before = f->room_before;
   f->room_before = room;
   return room.bits == at.bits ? flow_event_released(e->log, at, before) : flow_event(e->log, at);
-}
-
-// Of the entries whose end is known, the one that ends first; without one any that has none.
-static void find_first(flow_file *f, unsigned slot) {
-  f->first = slot;
-  for (uint64_t left = f->known; left != 0; left &= left - 1) {
-    const unsigned i = (unsigned)__builtin_ctzll(left);
-    if (flow_cycle(f->end[i]) < flow_cycle(f->end[f->first])) f->first = i;
-  }
 }
 
 // Of `count` entries from `from` on, those that share rows in the given use. A loop for vector instructions: `count` is
@@ -164,8 +179,12 @@ static inline uint64_t sharing(const flow_file *f, flow_use use, cycle_row_range
 
 // The entries that are there in cycle `at`, which does not go back.
 static uint64_t there(flow_file *f, uint64_t at) {
-  for (uint64_t left = f->there & f->known; left != 0; left &= left - 1)
-    if (flow_cycle(f->end[__builtin_ctzll(left)]) <= at) f->there &= ~(left & -left);
+  f->asked = at;
+  for (; f->passed < f->ends; f->passed++) {
+    const unsigned slot = *ends_at(f, f->passed);
+    if (flow_cycle(f->end[slot]) > at) break;
+    f->there &= ~bit(slot);
+  }
   return f->there;
 }
 
@@ -216,11 +235,14 @@ static bool configures(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUN
 
 void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
   flow_file *f = &e->files[unit];
-  const unsigned slot = f->first;
+  const unsigned slot = f->by_end[f->ends_first];
   const bool config = configures(command->insn);
   const uint64_t rs1 = command->rs1, rs2 = command->rs2;
   const hw_array *a = e->array;
-  cycle_rows rows = cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
+  flow_issue *issue = &f->of[f->allocated & f->ring];
+  const bool product = flow_is_product(command->insn);
+  const cycle_rows rows = product ? flow_take_apart(e, command, issue->operand)
+                                  : cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
   if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
   flow_entry *entry = &f->entry[slot];
   entry->alloc = at;
@@ -231,17 +253,17 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
   entry->from_loop = command->from_matmul || command->from_conv;
   entry->from_conv = command->from_conv;
   find_dependencies(e, flow_cycle(at), unit, slot, &rows);
-  f->end[slot] = FLOW_AT_NEVER;
-  f->known &= ~bit(slot);
-  f->there |= bit(slot);
-  find_first(f, slot);
+  use_first(f);
   keep_rows(f, slot, &rows);
-  flow_issue *issue = &f->of[f->allocated++ & f->ring];
+  f->allocated++;
   issue->command = *command;
   issue->slot = (uint8_t)slot;
   if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
   settle(e, unit);
-  flow_counts_command(e, command);
+  if (product)
+    flow_counts_product(e, command, issue->operand);
+  else
+    flow_counts_command(e, command);
 }
 
 // ---- what units see of it
