@@ -56,7 +56,8 @@ struct cycle_loop_conv {
   // Parts start and end only after one became idle, or one of these changed: then `unordered`.
   uint8_t idle;
   bool unordered;
-  bool due;  // the next step has something to do of itself
+  bool due;       // the next step has something to do of itself
+  uint8_t waits;  // parts that wait for others, while nothing is due
   uint32_t in_flight[SIM_CLASSES], entries[SIM_CLASSES];
   cycle_front_command commands[QUEUE];
   cycle_conv_shape shape;
@@ -387,12 +388,23 @@ static unsigned target_of(const cycle_loop_conv *l) { return l->configured >> l-
 static bool is_free(const cycle_loop_conv *l, unsigned slot) { return (l->configured >> slot & 1) == 0; }
 
 // Whether the next step has something to do though no command is taken and none comes.
-static bool is_due(const cycle_loop_conv *l) {
+static bool is_due(cycle_loop_conv *l) {
   if (l->queue.count > 0 && is_loop_command(&l->commands[cycle_queue_head(&l->queue)]) && is_free(l, target_of(l)))
     return true;
   if (l->configured == 0) return false;
   edge e = look(l);
+  l->waits = (uint8_t)waiting(l, &e);
   return l->unordered || e.idle != l->idle || movable(l, &e) != 0;
+}
+
+// A command is taken and nothing else is due: its part alone moves on.
+static void step_taken(cycle_loop_conv *l, uint64_t now) {
+  unsigned n = offering(l, now);
+  uint8_t part = (uint8_t)(1U << n);
+  take(l, now);
+  if (l->running & part & ~l->waits) step_part(l, n, now);
+  unsigned idle = ALL & ~((unsigned)l->running | l->queued);
+  l->due = idle != l->idle || (l->running & part & (l->silent | ~l->full) & (l->silent | ~l->waits)) != 0;
 }
 
 bool cycle_loop_conv_steady(const cycle_loop_conv *l) {
@@ -423,6 +435,11 @@ static bool step_edge(cycle_loop_conv *l, uint64_t now, bool taken) {
 
 bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken) {
   if (!l->due && !taken) return count_completions(c, l);
+  if (!l->due && l->configured != 0) {
+    step_taken(l, now);
+    count_completions(c, l);
+    return true;
+  }
   bool changed = step_edge(l, now, taken);  // the output was chosen without this cycle's completions
   changed |= count_completions(c, l);
   l->due = is_due(l);

@@ -318,8 +318,6 @@ static inline bool flow_failed(const flow_engine *e) { return e->fault.kind != A
 // Something is busy in the cycles before `t`.
 static inline void flow_busy_until(flow_engine *e, flow_time t) { e->idle_at = flow_later(e->idle_at, t); }
 
-// One step of the actor whose time is the smallest; false: none has one before `limit`.
-bool flow_step(flow_engine *e, uint64_t limit);
 // A burst that was answered: beat n in cycle first + n * spacing.
 typedef struct flow_seen {
   bool write;

@@ -31,27 +31,30 @@ void flow_unit_wake(flow_engine *e, sim_class unit) {
     flow_store_wake(e);
 }
 
-static flow_actor first_actor(const flow_engine *e) {
+static inline flow_actor first_actor(const flow_engine *e) {
   flow_actor first = FLOW_FRONT;
   for (unsigned a = FLOW_FRONT + 1; a < FLOW_ACTORS; a++)
     if (e->next[a] < e->next[first]) first = (flow_actor)a;
   return first;
 }
 
-bool flow_step(flow_engine *e, uint64_t limit) {
+// Steps whose time is before `limit`; up to one after which the host may have room, if asked to.
+static void steps_before(flow_engine *e, uint64_t limit, bool for_room) {
   static void (*const steps[FLOW_ACTORS])(flow_engine *) = {[FLOW_FRONT] = flow_front_step,
                                                             [FLOW_LOAD] = flow_load_step,
                                                             [FLOW_STORE] = flow_store_step,
                                                             [FLOW_EXECUTE] = flow_execute_step,
                                                             [FLOW_REPEATS] = flow_repeats_step};
-  const flow_actor actor = first_actor(e);
-  if (e->next[actor] >= limit) return false;
-  steps[actor](e);
-  return true;
+  while (true) {
+    const flow_actor actor = first_actor(e);
+    if (e->next[actor] >= limit) return;
+    steps[actor](e);
+    if (for_room && e->front.moved) return;
+  }
 }
 
 static void run_to(flow_engine *e, uint64_t cycle) {
-  while (flow_step(e, cycle)) continue;
+  steps_before(e, cycle, false);
   if (cycle != FLOW_NEVER) e->now = wf_max(e->now, cycle);
 }
 
@@ -181,8 +184,8 @@ static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
     const uint64_t room = flow_front_room(e, wf_max(cycle, e->now));
     if (room != FLOW_NEVER) return room;
     e->front.moved = false;
-    while (!e->front.moved)
-      if (!flow_step(e, limit)) return FLOW_NEVER;
+    steps_before(e, limit, true);
+    if (!e->front.moved) return FLOW_NEVER;
   } while (true);
 }
 

@@ -173,9 +173,10 @@ static void hand_over(flow_engine *e, flow_loop_unit k) {
 }
 
 void flow_loops_wake(flow_engine *e) {
+  const flow_loops *l = e->front.loops;
   for (flow_loop_unit k = 0; k < FLOW_LOOP_UNITS; k++) {
-    hand_over(e, k);
-    plan(e, k);
+    if (e->front.loop_commands != 0) hand_over(e, k);
+    if (l->unit[k].active) plan(e, k);
   }
 }
 
@@ -209,7 +210,11 @@ static void let_pass(flow_engine *e, flow_loop_unit k, flow_time at) {
     e->front.loop_commands--;
   }
   if (active == u->active && !taken_up) return;
-  if (!active) q->floor = at;
+  if (!active) {
+    q->floor = at;
+    u->starved = false;
+    if (!u->due) u->next = FLOW_NEVER;
+  }
   l->active = l->active + active - u->active;
   u->active = q->held = active;
   flow_chain_settle(e);
@@ -231,7 +236,7 @@ void flow_loops_step(flow_engine *e) {
     const flow_time at = flow_event(e->log, reason(e, u, now));
     step_unit(l, k, now, taken);
     u->due = is_due(l, k);
-    if (u->due) u->next = now + 1;
+    u->next = u->due ? now + 1 : FLOW_NEVER;
     u->last = at;
     flow_busy_until(e, flow_after(at, 1, FLOW_W_LOOPS));
     if (taken) flow_chain_enter(e, u->queue + 1, at, &command);

@@ -59,7 +59,6 @@
 #define flow_station_leave flow_station_leave_recorded
 #define flow_station_room flow_station_room_recorded
 #define flow_station_take flow_station_take_recorded
-#define flow_step flow_step_recorded
 #define flow_store_create flow_store_create_recorded
 #define flow_store_step flow_store_step_recorded
 #define flow_store_wake flow_store_wake_recorded
