@@ -7,6 +7,7 @@
 #ifndef SIM_FLOW_CALENDAR_H
 #define SIM_FLOW_CALENDAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { FLOW_CALENDAR_WORDS = 512, FLOW_CALENDAR_BITS = 64 };
@@ -17,9 +18,8 @@ typedef struct flow_calendar {
   } words[FLOW_CALENDAR_WORDS];
 } flow_calendar;
 
-static inline uint64_t flow_low_bits(uint64_t count) {
-  return count >= FLOW_CALENDAR_BITS ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
+// The lowest `count` bits, 1 to 64.
+static inline uint64_t flow_low_bits(uint64_t count) { return UINT64_MAX >> (FLOW_CALENDAR_BITS - count); }
 
 static inline uint64_t flow_calendar_word(const flow_calendar *c, uint64_t number) {
   const uint64_t place = number % FLOW_CALENDAR_WORDS;
@@ -46,11 +46,8 @@ static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t
 // Marks `count` times from `at` on, taken or not.
 static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
   while (count > 0) {
-    const uint64_t n = count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS;
-    const uint64_t number = at / FLOW_CALENDAR_BITS, shift = at % FLOW_CALENDAR_BITS;
-    flow_calendar_set(c, number, flow_low_bits(n) << shift);
-    if (shift + n > FLOW_CALENDAR_BITS)
-      flow_calendar_set(c, number + 1, flow_low_bits(n) >> (FLOW_CALENDAR_BITS - shift));
+    const uint64_t shift = at % FLOW_CALENDAR_BITS, room = FLOW_CALENDAR_BITS - shift, n = count < room ? count : room;
+    flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(n) << shift);
     at += n;
     count -= n;
   }
@@ -63,16 +60,30 @@ static inline uint64_t flow_calendar_window(const flow_calendar *c, uint64_t at,
   return flow_calendar_word(c, at / FLOW_CALENDAR_BITS) >> shift & flow_low_bits(count);
 }
 
+// Bits from which `count` bits in a row are set.
+static inline uint64_t flow_runs(uint64_t bits, uint64_t count) {
+  while (count > 1) {
+    const uint64_t half = count / 2;
+    bits &= bits >> half;
+    count -= half;
+  }
+  return bits;
+}
+
 // The first time, from `at` on, from which `count` times (at most 64) in a row are free.
 static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, uint64_t count) {
-  uint64_t taken;
-  while ((taken = flow_calendar_window(c, at, count)) != 0) at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
-  return at;
+  if (flow_calendar_window(c, at, count) == 0) return at;
+  while (true) {
+    const uint64_t taken = flow_calendar_from(c, at), free = flow_runs(~taken, count);
+    if (free != 0) return at + (uint64_t)__builtin_ctzll(free);
+    at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
+    if (flow_calendar_window(c, at, count) == 0) return at;
+  }
 }
 
 // Takes them. Of more than 64 only the first 64 have to be free.
 static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_t count) {
-  at = flow_calendar_find(c, at, count);
+  at = flow_calendar_find(c, at, count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS);
   flow_calendar_mark(c, at, count);
   return at;
 }

@@ -104,6 +104,20 @@ typedef struct flow_load_command {
   cycle_load_rows rows;
 } flow_load_command;
 
+// A burst of a row: so many bytes from an offset on.
+typedef struct flow_burst {
+  uint32_t size, bytes, offset;
+} flow_burst;
+
+// How a burst passes the load path, from its first beat on.
+typedef struct flow_passage {
+  flow_burst burst;
+  uint32_t beats, rows;
+  uint64_t spacing;  // of its beats
+  uint64_t merged;   // its last row leaves the merger
+  uint64_t taken;    // the path takes the next burst
+} flow_passage;
+
 typedef struct flow_tracked {
   cycle_load_rows rows;
   flow_time end;
@@ -118,6 +132,8 @@ typedef struct flow_load {
   uint32_t row;                   // its row
   uint64_t from;                  // of its bytes: address of the next burst
   uint32_t left, done;            // bytes of the row
+  bool alike;                     // each row is one burst, and one like the other:
+  flow_passage each;              // the burst, as far as known
   flow_time left_queue;           // when the command before left the queue
   flow_time requested;            // the row
   flow_time accepted[FLOW_ROWS];  // rows by the reader, a ring
@@ -293,6 +309,8 @@ typedef struct flow_engine {
   bool waited;          // the caller waits for that
   uint64_t host_there;  // the last line that the hart asked for
   uint64_t next[FLOW_ACTORS];
+  uint64_t limit;    // of the steps that are carried out now
+  bool every_burst;  // loads step burst by burst
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
   uint8_t class_of[ISA_ID_COUNT];  // by instruction

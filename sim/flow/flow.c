@@ -45,6 +45,7 @@ static void steps_before(flow_engine *e, uint64_t limit, bool for_room) {
                                                             [FLOW_STORE] = flow_store_step,
                                                             [FLOW_EXECUTE] = flow_execute_step,
                                                             [FLOW_REPEATS] = flow_repeats_step};
+  e->limit = limit;
   while (true) {
     const flow_actor actor = first_actor(e);
     if (e->next[actor] >= limit) return;
@@ -149,13 +150,15 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
 
 static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
-  if (options->wave != NULL || options->disturb != 0 || options->every_cycle) {
+  if (options->wave != NULL || options->disturb != 0) {
     wf_error(diag, wf_in_file(NULL), "engine flow has no %s",
              options->wave != NULL ? "waveforms" : "single cycles that could be disturbed");
     wf_hint(diag, "use --engine cycle or rtl");
     return NULL;
   }
-  return make(array, memory);
+  sim_engine *engine = make(array, memory);
+  of(engine)->every_burst = options->every_cycle;
+  return engine;
 }
 
 static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {

@@ -171,6 +171,8 @@ static void write_zeros(flow_engine *e, const flow_load_command *m, flow_time st
   flow_load_end(e, m->slot, end);
 }
 
+static void take_burst(flow_engine *e, flow_passage *p);
+
 static void begin(flow_engine *e, const flow_load_command *m, flow_time start) {
   flow_load *l = &e->load;
   forget_ended(l, flow_cycle(start));
@@ -191,6 +193,8 @@ static void begin(flow_engine *e, const flow_load_command *m, flow_time start) {
   l->row = 0;
   l->end = start;
   next_row(e, start);
+  take_burst(e, &l->each);
+  l->alike = l->each.burst.bytes == m->bytes && (m->stride & (l->max_bytes - 1)) == 0;
   await_burst(e);
 }
 
@@ -284,26 +288,31 @@ static uint64_t row_cycles(const flow_load_command *m, const flow_load *l) {
   return each;
 }
 
-// How a burst passes the load path, from its first beat on.
-typedef struct passage {
-  uint64_t merged;  // its last row leaves the merger
-  uint64_t taken;   // the path takes the next burst
-} passage;
-
 // A row leaves a cycle behind its last byte, and behind the row before. The path waits for beats without wanted bytes.
-static passage pass(const flow_engine *e, const flow_burst *b, uint32_t rows, uint64_t last_beat, uint64_t spacing) {
+static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
   const flow_load *l = &e->load;
+  const flow_burst *b = &p->burst;
   const uint32_t row_bytes = e->d.dim << (l->at.wide ? 2 : 0), start = l->done & (row_bytes - 1);
-  const uint64_t each = row_cycles(&l->at, l);
+  const uint64_t each = row_cycles(&l->at, l), last_beat = (p->beats - 1) * spacing;
   uint64_t merged = 0;
-  for (uint32_t r = 1; r <= rows; r++) {
-    const uint32_t end = r == rows ? b->bytes : r * row_bytes - start;
+  for (uint32_t r = 1; r <= p->rows; r++) {
+    const uint32_t end = r == p->rows ? b->bytes : r * row_bytes - start;
     const uint64_t beat = (b->offset + end - 1) / l->beat_bytes * spacing;
     merged = wf_max(beat, merged + each - 1) + 1;
   }
-  if (rows == 1) merged = wf_max(merged, each);
-  const uint64_t taken = merged > last_beat ? merged : last_beat + (merged == last_beat ? 2 : 1);
-  return (passage){.merged = merged, .taken = taken};
+  if (p->rows == 1) merged = wf_max(merged, each);
+  p->spacing = spacing;
+  p->merged = merged;
+  p->taken = merged > last_beat ? merged : last_beat + (merged == last_beat ? 2 : 1);
+}
+
+// The next burst; how it passes is not known yet.
+static void take_burst(flow_engine *e, flow_passage *p) {
+  const flow_load *l = &e->load;
+  p->burst = flow_burst_of(l->from, l->left, l->beat_bytes, l->max_bytes);
+  p->beats = p->burst.size / l->beat_bytes;
+  p->rows = local_rows(e, &p->burst);
+  p->spacing = 0;
 }
 
 static void end_command(flow_engine *e) {
@@ -319,25 +328,23 @@ static void end_command(flow_engine *e) {
 
 static void step_burst(flow_engine *e) {
   flow_load *l = &e->load;
-  const flow_burst b = flow_burst_of(l->from, l->left, l->beat_bytes, l->max_bytes);
-  const uint32_t beats = b.size / l->beat_bytes, rows = local_rows(e, &b);
+  flow_passage *p = &l->each;
+  if (!l->alike) take_burst(e, p);
+  const flow_burst b = p->burst;
   const flow_time at = flow_memory_grant(e->memory, l->next, 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
-  const uint64_t span = (beats - 1) * answer.spacing;
-  const passage p = pass(e, &b, rows, span, answer.spacing);
-  const flow_time first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p.taken);
-  const flow_time last = flow_after(first, span, FLOW_W_BUS);
+  if (p->spacing != answer.spacing) pass(e, p, answer.spacing);
+  const flow_time first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p->taken);
+  const flow_time last = flow_after(first, (p->beats - 1) * answer.spacing, FLOW_W_BUS);
   const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   const uint8_t id = flow_ids_use(&l->ids, flow_event(e->log, flow_after(last, 1, FLOW_W_BUS)));
   l->chosen = l->candidate;
   l->granted_before = l->granted;
   l->granted = at;
-  flow_tell_burst(
-      e, &(flow_seen){false, id, b.size, beats, l->from - b.offset, flow_cycle(at), flow_cycle(first), answer.spacing});
-  bring(e, rows, flow_after(first, p.merged, FLOW_W_BUS), answer.spacing, ends);
-  l->from += b.bytes;
-  l->left -= b.bytes;
-  l->done += b.bytes;
+  if (e->sink.burst != NULL)
+    flow_tell_burst(e, &(flow_seen){false, id, b.size, p->beats, l->from - b.offset, flow_cycle(at), flow_cycle(first),
+                                    answer.spacing});
+  bring(e, p->rows, flow_after(first, p->merged, FLOW_W_BUS), answer.spacing, ends);
   flow_busy_until(e, flow_after(last, 1, FLOW_W_BUS));
   if (ends) {
     end_command(e);
@@ -347,13 +354,33 @@ static void step_burst(flow_engine *e) {
   if (row_ends) {
     l->row++;
     next_row(e, flow_after(l->requested, 1, FLOW_W_LOAD_ROWS));
+  } else {
+    l->from += b.bytes;
+    l->left -= b.bytes;
+    l->done += b.bytes;
   }
   await_burst(e);
 }
 
+// Bursts that come before any other unit can ask memory for something are worked out in one step. Others learn earlier
+// what they bring, and nothing else: a store that follows from a step of another actor has its first burst granted at
+// least STORE cycles behind that step. Repeated rows are no such burst: they are an actor of their own.
+static uint64_t alone_until(const flow_engine *e) {
+  enum { STORE = 8 };
+  const uint64_t others = wf_min(wf_min(e->next[FLOW_FRONT], e->next[FLOW_EXECUTE]), e->next[FLOW_REPEATS]);
+  return wf_min(others > FLOW_NEVER - STORE ? FLOW_NEVER : others + STORE, e->next[FLOW_STORE]);
+}
+
+static void step_bursts(flow_engine *e) {
+  flow_load *l = &e->load;
+  const uint64_t until = e->every_burst || l->at.repeats > 0 ? 0 : wf_min(alone_until(e), e->limit);
+  do step_burst(e);
+  while (l->active && e->next[FLOW_LOAD] < until);
+}
+
 void flow_load_step(flow_engine *e) {
   if (e->load.active) {
-    step_burst(e);
+    step_bursts(e);
     return;
   }
   const flow_load_command m = e->load.at;

@@ -40,12 +40,7 @@ void flow_dram_destroy(flow_dram *d);
 uint64_t flow_dram_soonest(const flow_dram *d);
 flow_time flow_dram_ask(flow_dram *d, flow_time at, uint64_t address, uint32_t bytes, bool write);
 
-// A burst of a row of `left` bytes at `address`.
-typedef struct flow_burst {
-  uint32_t size, bytes, offset;
-} flow_burst;
-
-// The size that carries most of the bytes left, the smallest of equals.
+// A burst of a row of `left` bytes at `address`: the size that carries most of the bytes left, the smallest of equals.
 static inline flow_burst flow_burst_of(uint64_t address, uint32_t left, uint32_t beat, uint32_t most) {
   if ((address & (most - 1)) == 0 && left >= most) return (flow_burst){.size = most, .bytes = most};
   flow_burst best = {0};
