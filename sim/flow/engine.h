@@ -50,6 +50,14 @@ typedef struct flow_operand {
   bool acc, garbage;
 } flow_operand;
 
+// What the size in a register of a product says.
+typedef struct flow_shape {
+  uint32_t upper;  // the half of the register that it was found from
+  uint32_t length, held;
+  uint16_t rows, cols;
+  bool known;
+} flow_shape;
+
 // A command on its way to its unit.
 typedef struct flow_issue {
   cycle_front_command command;
@@ -313,8 +321,10 @@ typedef struct flow_engine {
   bool every_burst;  // loads step burst by burst
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
+  flow_shape shapes[2][2];  // of the last compute, the last preload: of both registers
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
   uint8_t loop_of[ISA_ID_COUNT];   // likewise: flow_loop_unit, or none
+  bool configures[ISA_ID_COUNT];   // likewise
   uint32_t index;                  // commands that entered the station
   flow_counts counts;
   flow_front front;

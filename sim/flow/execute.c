@@ -261,9 +261,8 @@ static void end_preload(flow_engine *e, const flow_issue *preload, flow_time las
 // All rows are fetched, the last one in `last`.
 static void finish(flow_engine *e, flow_time last) {
   flow_execute *x = &e->execute;
-  const flow_operation op = x->op;
+  const flow_operation op = x->op;  // its commands stay in their ring behind their end
   const bool computes = op.compute != NULL, preloads = op.preload != NULL, split = splits(x, &op);
-  const flow_issue preload = preloads ? *op.preload : (flow_issue){0};
   x->fetching = false;
   last = flow_event(e->log, last);
   push_out(e, last, op.total);
@@ -271,7 +270,7 @@ static void finish(flow_engine *e, flow_time last) {
   if (split) last = second_operation(e, last);
   x->free_at = flow_after(last, 1, FLOW_W_MESH);
   flow_busy_until(e, x->free_at);
-  if (preloads) end_preload(e, &preload, last, computes);
+  if (preloads) end_preload(e, op.preload, last, computes);
 }
 
 static void go_on(flow_engine *e) {

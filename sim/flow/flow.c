@@ -25,8 +25,9 @@ static flow_engine *of(sim_engine *engine) { return (flow_engine *)engine; }
 void flow_unit_wake(flow_engine *e, sim_class unit) {
   if (unit == SIM_CLASS_LOAD)
     flow_load_wake(e);
-  else if (unit == SIM_CLASS_EXECUTE)
-    flow_execute_wake(e);
+  else if (unit == SIM_CLASS_EXECUTE) {
+    if (!e->execute.stepping && !e->execute.fetching) flow_execute_wake(e);
+  }
   else
     flow_store_wake(e);
 }

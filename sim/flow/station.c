@@ -46,7 +46,10 @@ void flow_station_create(flow_engine *e) {
     f[unit].ends = f[unit].entries;
     while (f[unit].ring <= f[unit].entries + f[unit].queue) f[unit].ring = 2 * f[unit].ring + 1;
   }
-  for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
+  for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) {
+    e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
+    e->configures[insn] = isa_insn_at((isa_id)insn)->funct == ISA_FUNCT_CONFIG_EX;
+  }
 }
 
 // ---- issue
@@ -231,19 +234,20 @@ static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
   keep_use(f, slot, FLOW_READS_TOO, rows->b);
 }
 
-static bool configures(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
-
 void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
   flow_file *f = &e->files[unit];
   const unsigned slot = f->by_end[f->ends_first];
-  const bool config = configures(command->insn);
+  const bool config = e->configures[command->insn];
   const uint64_t rs1 = command->rs1, rs2 = command->rs2;
   const hw_array *a = e->array;
   flow_issue *issue = &f->of[f->allocated & f->ring];
   const bool product = flow_is_product(command->insn);
   const cycle_rows rows = product ? flow_take_apart(e, command, issue->operand)
                                   : cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
-  if (config) cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
+  if (config) {
+    cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
+    flow_shapes_forget(e);
+  }
   flow_entry *entry = &f->entry[slot];
   entry->alloc = at;
   entry->ready = (flow_time){0};
@@ -282,5 +286,5 @@ unsigned flow_station_take(flow_engine *e, sim_class unit) {
 void flow_station_leave(flow_engine *e, sim_class unit, flow_time at) {
   flow_file *f = &e->files[unit];
   f->leave[f->left++ & f->ring] = flow_event(e->log, at);
-  settle(e, unit);
+  if (f->issued != f->allocated) settle(e, unit);
 }
