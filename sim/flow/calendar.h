@@ -45,6 +45,10 @@ static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t
 
 // Marks `count` times from `at` on, taken or not.
 static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
+  if (at % FLOW_CALENDAR_BITS + count <= FLOW_CALENDAR_BITS && count > 0) {
+    flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(count) << at % FLOW_CALENDAR_BITS);
+    return;
+  }
   while (count > 0) {
     const uint64_t shift = at % FLOW_CALENDAR_BITS, room = FLOW_CALENDAR_BITS - shift, n = count < room ? count : room;
     flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(n) << shift);

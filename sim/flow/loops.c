@@ -161,7 +161,7 @@ static void hand_over(flow_engine *e, flow_loop_unit k) {
   loop_unit *u = &l->unit[k];
   const flow_queue *q = &e->front.queue[u->queue];
   const uint32_t place = flow_place(q->out);
-  if (!u->there || u->handed || q->out == q->in || e->loop_of[q->command[place].insn] != k) return;
+  if (u->handed || !u->there || q->out == q->in || e->loop_of[q->command[place].insn] != k) return;
   const uint64_t entered = flow_cycle(q->entered[place]);
   if (k == FLOW_LOOP_CONV)
     cycle_loop_conv_push(l->conv, entered, &q->command[place]);
@@ -231,8 +231,9 @@ void flow_loops_step(flow_engine *e) {
   count_done(l, now);
   const bool room = flow_queue_room_known(to) && flow_cycle(flow_queue_room(to)) < now;
   const bool taken = u->active && room && offer(l, k, now, &command);
+  const bool due = u->due;  // else nothing but the command that it puts out is new
   u->from = now + 1;
-  if (taken || u->due) {
+  if (taken || due) {
     const flow_time at = flow_event(e->log, reason(e, u, now));
     step_unit(l, k, now, taken);
     u->due = is_due(l, k);
@@ -240,9 +241,13 @@ void flow_loops_step(flow_engine *e) {
     u->last = at;
     flow_busy_until(e, flow_after(at, 1, FLOW_W_LOOPS));
     if (taken) flow_chain_enter(e, u->queue + 1, at, &command);
-    let_pass(e, k, at);
+    if (due) {
+      let_pass(e, k, at);
+      flow_loops_wake(e);
+      return;
+    }
   }
-  flow_loops_wake(e);
+  plan(e, k);
 }
 
 bool flow_loops_busy(const flow_engine *e) { return e->front.loops->active != 0; }

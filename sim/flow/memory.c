@@ -171,8 +171,12 @@ typedef struct request {
 
 static uint32_t first_free(const flow_memory *m) {
   uint32_t first = 0;
-  for (uint32_t i = 1; i < m->registers; i++)
-    if (flow_cycle(m->free[i]) < flow_cycle(m->free[first])) first = i;
+  uint64_t soonest = flow_cycle(m->free[0]);
+  for (uint32_t i = 1; i < m->registers; i++) {
+    const uint64_t at = flow_cycle(m->free[i]);
+    first = at < soonest ? i : first;
+    soonest = at < soonest ? at : soonest;
+  }
   return first;
 }
 
@@ -275,7 +279,7 @@ static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
 static served serve_hit(flow_memory *m, const request *r, flow_time ripe, const l2_line *line) {
   if (line->available > flow_cycle(ripe)) ripe = flow_at(ripe, line->available + 1, FLOW_W_L2_SET);
   const uint64_t at = enter_pipe(m, r, flow_cycle(ripe)), last = behind_moves(m, r, at);
-  flow_calendar_mark(&m->pipe.taken, at + r->beats, last + 1 - (at + r->beats));
+  if (last >= at + r->beats) flow_calendar_mark(&m->pipe.taken, at + r->beats, last + 1 - (at + r->beats));
   const flow_time first = flow_pipe_hold(m->log, &m->pipe, ripe, at, last + 1 - at, FLOW_W_L2_PIPE);
   return (served){.first = first, .last = last, .free = first};
 }
