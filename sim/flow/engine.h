@@ -257,15 +257,15 @@ typedef struct flow_execute {
 
 // ---- the front end
 
-enum { FLOW_QUEUES = 4, FLOW_PLACES = 4, FLOW_DONES = 256 };
+enum { FLOW_QUEUES = 4, FLOW_PLACES = 4, FLOW_COMMANDS = 32, FLOW_DONES = 256 };
 
 // The loop units, in the order of the chain.
 typedef enum { FLOW_LOOP_CONV, FLOW_LOOP_MATMUL, FLOW_LOOP_UNITS } flow_loop_unit;
 
 // A queue of two commands. Commands count from 2; rings of the last ones.
 typedef struct flow_queue {
-  cycle_front_command command[FLOW_PLACES];
   flow_time entered[FLOW_PLACES], left[FLOW_PLACES];
+  uint8_t command[FLOW_PLACES];  // its place among those of the chain
   uint32_t in, out;  // commands whose time of entry is known, of leaving
   flow_time floor;   // none passes before it
   bool held;         // the loop unit behind it is at work: nothing passes
@@ -287,6 +287,8 @@ typedef struct flow_front {
   uint8_t awaited;   // ... of this class
   uint8_t last;      // queue, whose head enters the station
   flow_queue queue[FLOW_QUEUES];
+  cycle_front_command command[FLOW_COMMANDS];  // those in the chain
+  uint32_t places;                             // of commands that are free, a bit each
   flow_time entry;         // of the head of the last queue
   uint64_t enters;         // its cycle
   uint32_t loop_commands;  // of loop units, in the chain

@@ -194,9 +194,9 @@ static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
 }
 
 static sim_push_result take(flow_engine *e, uint64_t cycle, const arch_command *command) {
-  e->last = *command;
   if (!arch_checker_command(e->checker, command, NULL, NULL, &e->fault) || refuse_counter(e, command))
     return SIM_PUSH_FAULT;
+  e->last = *command;
   flow_front_push(e, cycle, command);
   e->now = wf_max(e->now, cycle + 1);
   return SIM_PUSH_DONE;

@@ -22,6 +22,7 @@ void flow_front_create(flow_engine *e) {
     f->queue[q].unit = NO_UNIT;
   }
   f->enters = FLOW_NEVER;
+  f->places = UINT32_MAX;
   f->last = 1;
   if (e->array->units.loop_conv) f->queue[f->last++].unit = FLOW_LOOP_CONV;
   if (e->array->units.loop_matmul) f->queue[f->last++].unit = FLOW_LOOP_MATMUL;
@@ -34,11 +35,12 @@ void flow_front_destroy(flow_engine *e) { flow_loops_destroy(e); }
 // ---- the chain
 
 static bool stops(const flow_engine *e, const flow_queue *q, uint32_t number) {
-  return q->held || (e->front.loop_commands != 0 && e->loop_of[q->command[flow_place(number)].insn] == q->unit);
+  if (q->held) return true;
+  return e->front.loop_commands != 0 && e->loop_of[flow_queue_command(&e->front, q, number)->insn] == q->unit;
 }
 
 // The head of queue q goes on, if it may and if the times that its own depends on are known; else false.
-static inline bool move(flow_engine *e, uint32_t q) {
+static inline __attribute__((always_inline)) bool move(flow_engine *e, uint32_t q) {
   flow_front *f = &e->front;
   flow_queue *from = &f->queue[q], *to = from + 1;
   const uint32_t n = from->out;
@@ -73,7 +75,10 @@ void flow_chain_settle(flow_engine *e) {
 
 void flow_chain_enter(flow_engine *e, uint32_t q, flow_time at, const cycle_front_command *command) {
   flow_queue *to = &e->front.queue[q];
-  to->command[flow_place(to->in)] = *command;
+  const uint32_t place = (uint32_t)__builtin_ctz(e->front.places);
+  e->front.places &= e->front.places - 1;
+  e->front.command[place] = *command;
+  to->command[flow_place(to->in)] = (uint8_t)place;
   to->entered[flow_place(to->in++)] = at;
   move_on(e, q);
 }
@@ -96,7 +101,7 @@ static void await_entry(flow_engine *e) {
   if (n == q->in) return;
   const flow_time at = flow_later(flow_after(q->entered[flow_place(n)], 1, FLOW_W_FRONT),
                                   flow_after(q->left[flow_place(n - 1)], 1, FLOW_W_ISSUE));
-  const sim_class class = flow_station_class(e, q->command[flow_place(n)].insn);
+  const sim_class class = flow_station_class(e, flow_queue_command(f, q, n)->insn);
   f->entry = earliest_entry(e, class, at);
   f->enters = flow_known_cycle(f->entry);
   f->awaits_room = f->enters > flow_cycle(at);
@@ -115,11 +120,12 @@ static void step_entry(flow_engine *e) {
   flow_front *f = &e->front;
   flow_queue *q = &f->queue[f->last];
   const uint32_t n = q->out;
-  const cycle_front_command *command = &q->command[flow_place(n)];
+  const cycle_front_command *command = flow_queue_command(f, q, n);
   const sim_class class = flow_station_class(e, command->insn);
   const flow_time at = flow_station_event(e, class, f->entry);
   q->left[flow_place(n)] = at;
   q->out++;
+  flow_chain_forget(f, q, n);
   flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
   f->enters = FLOW_NEVER;
   f->awaits_room = false;

@@ -23,6 +23,15 @@ static inline uint32_t flow_place(uint32_t number) { return number % FLOW_PLACES
 static inline bool flow_queue_room_known(const flow_queue *q) { return (int32_t)(q->out + 1 - q->in) >= 0; }
 static inline flow_time flow_queue_room(const flow_queue *q) { return q->left[flow_place(q->in - 2)]; }
 
+static inline const cycle_front_command *flow_queue_command(const flow_front *f, const flow_queue *q, uint32_t number) {
+  return &f->command[q->command[flow_place(number)]];
+}
+
+// The command has left the chain; it stays where it is until another one enters.
+static inline void flow_chain_forget(flow_front *f, const flow_queue *q, uint32_t number) {
+  f->places |= UINT32_C(1) << q->command[flow_place(number)];
+}
+
 // The command enters queue q in cycle `at`, in which there is room, and goes on as far as times follow.
 void flow_chain_enter(flow_engine *e, uint32_t q, flow_time at, const cycle_front_command *command);
 // All queues go on as far as times follow.

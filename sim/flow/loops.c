@@ -160,13 +160,14 @@ static void hand_over(flow_engine *e, flow_loop_unit k) {
   flow_loops *l = e->front.loops;
   loop_unit *u = &l->unit[k];
   const flow_queue *q = &e->front.queue[u->queue];
-  const uint32_t place = flow_place(q->out);
-  if (u->handed || !u->there || q->out == q->in || e->loop_of[q->command[place].insn] != k) return;
-  const uint64_t entered = flow_cycle(q->entered[place]);
+  if (u->handed || !u->there || q->out == q->in) return;
+  const cycle_front_command *command = flow_queue_command(&e->front, q, q->out);
+  if (e->loop_of[command->insn] != k) return;
+  const uint64_t entered = flow_cycle(q->entered[flow_place(q->out)]);
   if (k == FLOW_LOOP_CONV)
-    cycle_loop_conv_push(l->conv, entered, &q->command[place]);
+    cycle_loop_conv_push(l->conv, entered, command);
   else
-    cycle_loop_matmul_push(l->matmul, entered, &q->command[place]);
+    cycle_loop_matmul_push(l->matmul, entered, command);
   u->handed = true;
   u->next = wf_min(u->due ? u->next : FLOW_NEVER, wf_max(u->from, entered + 1));
   u->due = true;
@@ -205,6 +206,7 @@ static void let_pass(flow_engine *e, flow_loop_unit k, flow_time at) {
   flow_queue *q = &e->front.queue[u->queue];
   const bool active = is_active(l, k), taken_up = u->handed && has_taken_up(l, k);
   if (taken_up) {
+    flow_chain_forget(&e->front, q, q->out);
     q->left[flow_place(q->out++)] = at;
     u->handed = false;
     e->front.loop_commands--;
