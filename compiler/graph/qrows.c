@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Q operators over the last dimension: QSoftmax and QLayerNorm. Their sums are exact in integers, so that only the last
-// steps round: docs/networks.md.
+// Q operators over the last dimension: QSoftmax, QLayerNorm and QNormMesh. Their sums are exact in integers, so that
+// only the last steps round: docs/networks.md.
 #include <math.h>
 
 #include "compiler/graph/convolution.h"
@@ -74,8 +74,9 @@ bool graph_run_qsoftmax(graph_call *c) {
 
 // ---- QLayerNorm
 
+enum { WIDTH_MAX = 1 << 15 };  // N * q is exact in binary32
+
 bool graph_infer_qlayer_norm(graph_call *c) {
-  enum { WIDTH_MAX = 1 << 15 };  // N * q is exact in binary32
   const graph_tensor *x = c->in[0];
   if (x->rank == 0 || last_dim(x) < 1 || last_dim(x) > WIDTH_MAX)
     return graph_call_fail(c, "it takes rows of 1 to %d int8", WIDTH_MAX);
@@ -85,16 +86,22 @@ bool graph_infer_qlayer_norm(graph_call *c) {
   return graph_call_like(c, 0, 0);
 }
 
-static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t *y) {
-  const float *gamma = c->in[1]->data, *beta = c->in[2] == NULL ? NULL : c->in[2]->data;
-  int64_t sum = 0, squares = 0;
+// The sum of a row, 0 without centring, and k = 1 / sqrt(N squares - sum^2 + epsilon).
+static float root_of(const graph_node *node, const int8_t *x, int64_t count, int64_t *sum) {
+  int64_t squares = 0;
+  *sum = 0;
   for (int64_t i = 0; i < count; i++) {
-    sum += x[i];
+    *sum += x[i];
     squares += x[i] * x[i];
   }
-  if (graph_int(c->node, "center", 1) == 0) sum = 0;
-  const float spread = (float)(count * squares - sum * sum) + graph_float(c->node, "epsilon", 0);
-  const float root = 1.0f / sqrtf(spread), factor = (float)count * root, shift = (float)-sum * root;
+  if (graph_int(node, "center", 1) == 0) *sum = 0;
+  return 1.0f / sqrtf((float)(count * squares - *sum * *sum) + graph_float(node, "epsilon", 0));
+}
+
+static void norm_row(const graph_call *c, const int8_t *x, int64_t count, int8_t *y) {
+  const float *gamma = c->in[1]->data, *beta = c->in[2] == NULL ? NULL : c->in[2]->data;
+  int64_t sum;
+  const float root = root_of(c->node, x, count, &sum), factor = (float)count * root, shift = (float)-sum * root;
   for (int64_t i = 0; i < count; i++) {
     const float centred = fmaf(x[i], factor, shift);
     y[i] = floor_byte(fmaf(centred, gamma[i], (beta == NULL ? 0 : beta[i]) + 0.5f));
@@ -106,5 +113,36 @@ bool graph_run_qlayer_norm(graph_call *c) {
   const int64_t width = last_dim(x), rows = graph_elements(x) / width;
   for (int64_t r = 0; r < rows; r++)
     norm_row(c, (const int8_t *)x->data + r * width, width, (int8_t *)c->to[0] + r * width);
+  return true;
+}
+
+// ---- QNormMesh
+
+bool graph_infer_qnorm_mesh(graph_call *c) {
+  enum { MOST_MAX = 127 * 8 };
+  const graph_tensor *x = c->in[0];
+  const int64_t most = graph_int(c->node, "most", 0);
+  if (x->rank == 0 || last_dim(x) < 1 || last_dim(x) > WIDTH_MAX)
+    return graph_call_fail(c, "it takes rows of 1 to %d int8", WIDTH_MAX);
+  if (most < INT8_MAX || most > MOST_MAX || most % INT8_MAX != 0)
+    return graph_call_fail(c, "its largest factor is no multiple of %d up to %d", INT8_MAX, MOST_MAX);
+  return graph_call_like(c, 0, 0);
+}
+
+static void norm_mesh_row(const graph_node *node, const int8_t *x, int64_t count, int8_t *y) {
+  int64_t sum;
+  const float wanted = root_of(node, x, count, &sum) * graph_float(node, "gain", 1);
+  const float most = (float)graph_int(node, "most", 0), scale = graph_float(node, "scale", 1);
+  const int64_t factor = lrintf(wanted < most ? wanted : most);
+  const int64_t offset = -lrintf((float)(factor * sum) * (1.0f / (float)count));
+  for (int64_t i = 0; i < count; i++)
+    y[i] = (int8_t)graph_saturate(GRAPH_I8, graph_rounded(scale * (float)(factor * x[i] + offset)));
+}
+
+bool graph_run_qnorm_mesh(graph_call *c) {
+  const graph_tensor *x = c->in[0];
+  const int64_t width = last_dim(x), rows = graph_elements(x) / width;
+  for (int64_t r = 0; r < rows; r++)
+    norm_mesh_row(c->node, (const int8_t *)x->data + r * width, width, (int8_t *)c->to[0] + r * width);
   return true;
 }

@@ -7,9 +7,8 @@
 // The scratchpad in quarters, so that what is read together lies in banks of its own: diagonals, x, ramps, starts.
 #include "compiler/network/curve.h"
 
-#include <string.h>
-
 #include "base/number.h"
+#include "compiler/network/commands.h"
 #include "isa/isa_fields.h"
 
 enum { BLOCKS = 8, X_BATCHES = 4, TURNS = 2, OFFSET_UNIT = 127, NO_TILE = -1 };
@@ -49,54 +48,25 @@ bool network_curve_fits(const graph_curve *curve, const hw_array *array) {
 
 // ---- commands
 
-static command_insn insn(unsigned funct) {
-  return (command_insn){.funct = (uint8_t)funct, .tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR};
-}
-
-static uint64_t operand(uint32_t local, uint32_t cols, uint32_t rows) {
-  return local | (uint64_t)cols << 32 | (uint64_t)rows << 48;
-}
-
 static void move(const curve_maker *m, unsigned funct, int tensor, int64_t offset, uint64_t local) {
-  command_insn i = insn(funct);
-  i.tensor_rs1 = (int16_t)tensor;
-  i.rs1 = (uint64_t)offset;
-  i.rs2 = local;
+  const command_insn i = network_command_move(funct, tensor, offset, local);
   command_add(m->out, &i);
 }
 
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 static void configure_load(const curve_maker *m, unsigned state, int64_t stride) {
-  command_insn i = insn(ISA_FUNCT_CONFIG_LD);
-  isa_init_config_ld(&i.rs1, &i.rs2);
-  isa_set_config_ld_state(&i.rs1, &i.rs2, state);
-  isa_set_config_ld_pixel_repeats(&i.rs1, &i.rs2, 1);
-  isa_set_config_ld_block_stride(&i.rs1, &i.rs2, m->d.dim);
-  isa_set_config_ld_scale(&i.rs1, &i.rs2, bits_of(1.0F));
-  isa_set_config_ld_stride(&i.rs1, &i.rs2, (uint64_t)stride);
+  const command_insn i = network_command_load_state(state, m->d.dim, stride);
   command_add(m->out, &i);
 }
 
 static void configure(const curve_maker *m) {
-  command_insn i = insn(ISA_FUNCT_CONFIG_EX);
-  isa_init_config_ex(&i.rs1, &i.rs2);
-  isa_set_config_ex_dataflow(&i.rs1, &i.rs2, ISA_CONFIG_EX_DATAFLOW_WS);
-  isa_set_config_ex_activation(&i.rs1, &i.rs2, ISA_CONFIG_EX_ACTIVATION_RELU);
-  isa_set_config_ex_a_stride(&i.rs1, &i.rs2, 1);
-  isa_set_config_ex_acc_scale(&i.rs1, &i.rs2, bits_of(1.0F));
-  isa_set_config_ex_c_stride(&i.rs1, &i.rs2, 1);
+  command_insn i = network_command_execute(ISA_CONFIG_EX_ACTIVATION_RELU);
   command_add(m->out, &i);
   configure_load(m, X_STATE, m->elements_cols);
   configure_load(m, TILE_STATE, m->d.dim);
-  i = insn(ISA_FUNCT_CONFIG_ST);
+  i = network_command(ISA_FUNCT_CONFIG_ST);
   isa_init_config_st(&i.rs1, &i.rs2);
   isa_set_config_st_stride(&i.rs1, &i.rs2, (uint64_t)m->elements_cols);
-  isa_set_config_st_acc_scale(&i.rs1, &i.rs2, bits_of(m->curve->scale));
+  isa_set_config_st_acc_scale(&i.rs1, &i.rs2, network_command_bits(m->curve->scale));
   command_add(m->out, &i);
 }
 
@@ -145,7 +115,7 @@ static uint32_t tile_row(const curve_maker *m, int tile) {
 static void load_tiles(const curve_maker *m) {
   const uint32_t dim = m->d.dim;
   for (int t = 0; t < diagonals(m->curve) + starts(m->curve); t++)
-    move(m, ISA_FUNCT_MVIN2, m->tiles, (int64_t)t * dim * dim, operand(tile_row(m, t), dim, dim));
+    move(m, ISA_FUNCT_MVIN2, m->tiles, (int64_t)t * dim * dim, network_command_operand(tile_row(m, t), dim, dim));
 }
 
 // ---- batches
@@ -180,7 +150,8 @@ static void load_batch(const curve_maker *m, int64_t batch) {
   for (uint32_t i = 0; i < m->groups; i++) {
     const group g = group_at(m, batch * m->groups + i);
     if (g.rows != 0)
-      move(m, ISA_FUNCT_MVIN, m->x, g.offset, operand(x_row(m, batch, i * blocks_of_group(m)), g.cols, g.rows));
+      move(m, ISA_FUNCT_MVIN, m->x, g.offset,
+           network_command_operand(x_row(m, batch, i * blocks_of_group(m)), g.cols, g.rows));
   }
 }
 
@@ -188,16 +159,16 @@ static void store_batch(const curve_maker *m, int64_t batch) {
   for (uint32_t i = 0; i < m->groups; i++) {
     const group g = group_at(m, batch * m->groups + i);
     const uint32_t row = sum_row(m, batch, i * blocks_of_group(m)) | ISA_LOCAL_ACCUMULATOR_MASK;
-    if (g.rows != 0) move(m, ISA_FUNCT_MVOUT, m->y, g.offset, operand(row, g.cols, g.rows));
+    if (g.rows != 0) move(m, ISA_FUNCT_MVOUT, m->y, g.offset, network_command_operand(row, g.cols, g.rows));
   }
 }
 
 static void multiply(curve_maker *m, int tile, uint64_t a, uint64_t bias, uint64_t c) {
   const uint32_t dim = m->d.dim;
   const bool held = m->held == tile;
-  command_insn preload = insn(ISA_FUNCT_PRELOAD),
-               compute = insn(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
-  preload.rs1 = operand(held ? ISA_LOCAL_GARBAGE : tile_row(m, tile), dim, dim);
+  command_insn preload = network_command(ISA_FUNCT_PRELOAD),
+               compute = network_command(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
+  preload.rs1 = network_command_operand(held ? ISA_LOCAL_GARBAGE : tile_row(m, tile), dim, dim);
   preload.rs2 = c;
   compute.rs1 = a;
   compute.rs2 = bias;
@@ -209,20 +180,20 @@ static void multiply(curve_maker *m, int tile, uint64_t a, uint64_t bias, uint64
 // What happens to each block of a batch: number `product` of them, from the ramps to the last weight.
 static void multiply_block(curve_maker *m, int64_t batch, int product, uint32_t block, uint32_t rows, uint32_t cols) {
   const graph_curve *c = m->curve;
-  const uint64_t none = operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
+  const uint64_t none = network_command_operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
   const int ramp = product < c->count ? product : product - c->count;
   if (product < c->count) {
-    multiply(m, ramp, operand(x_row(m, batch, block), cols, rows),
-             operand(tile_row(m, diagonals(c) + ramp), cols, rows),
-             operand(ramp_row(m, batch, ramp, block), cols, rows));
+    multiply(m, ramp, network_command_operand(x_row(m, batch, block), cols, rows),
+             network_command_operand(tile_row(m, diagonals(c) + ramp), cols, rows),
+             network_command_operand(ramp_row(m, batch, ramp, block), cols, rows));
     return;
   }
   const bool offset = ramp == c->count;
   const uint32_t sum =
       sum_row(m, batch, block) | ISA_LOCAL_ACCUMULATOR_MASK | (ramp == 0 ? 0 : ISA_LOCAL_ACCUMULATE_MASK);
-  const uint64_t a = offset ? operand(tile_row(m, diagonals(c) + c->count), m->d.dim, rows)
-                            : operand(ramp_row(m, batch, ramp, block), cols, rows);
-  multiply(m, product, a, none, operand(sum, cols, rows));
+  const uint64_t a = offset ? network_command_operand(tile_row(m, diagonals(c) + c->count), m->d.dim, rows)
+                            : network_command_operand(ramp_row(m, batch, ramp, block), cols, rows);
+  multiply(m, product, a, none, network_command_operand(sum, cols, rows));
 }
 
 static void multiply_batch(curve_maker *m, int64_t batch) {

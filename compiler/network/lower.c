@@ -121,12 +121,13 @@ static int find_unit_kernel(network_lowering *l, const network_unit *unit) {
   return net->kernel_count++;
 }
 
-void network_lower_unit(network_lowering *l, const network_unit *unit, network_place x, network_place y) {
+network_step *network_lower_unit(network_lowering *l, const network_unit *unit, network_place x, network_place y) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
   step->kernel = find_unit_kernel(l, unit);
   step->what = l->net->kernels[step->kernel].text;
   network_lower_bind(step, NETWORK_UNIT_X, x);
   network_lower_bind(step, NETWORK_UNIT_Y, y);
+  return step;
 }
 
 network_step *network_lower_array(network_lowering *l, const layer_call *call) {

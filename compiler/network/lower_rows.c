@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of int8: QSoftmax and QLayerNorm on the hart, QSoftmaxUnit, QNormUnit and QGeluUnit in the normaliser.
+// Rows of int8: QSoftmax and QLayerNorm on the hart, QNormMesh on the array with factors of the hart, QSoftmaxUnit,
+// QNormUnit and QGeluUnit in the normaliser.
 #include <math.h>
 
+#include "compiler/network/mesh_norm.h"
 #include "compiler/network/private.h"
 
 // A call over the result with x behind operand 1; the last dimension is inner.
@@ -266,6 +268,60 @@ bool network_lower_qlayer_norm(network_lowering *l) {
   norm_by_sums(l);
   return true;
 }
+
+// ---- norms on the mesh: sums by the array, factors by the hart, rows by the array
+
+static network_place mesh_factors(network_lowering *l, const norm *n, int64_t copies) {
+  const int64_t bytes[3] = {n->rows, copies + 1, n->block}, one = 1;
+  const network_place factors = network_lower_scratch(l, (uint64_t)(n->rows * (copies + 1) * n->block));
+  const network_lower_view to = network_lower_view_at(factors, WEFT_I8, 3, bytes);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QNORM_FACTORS);
+  network_lower_set(call, 0, &to);
+  call->call.outer = 1;
+  add_scalar(call, network_lower_view_at(n->sums, WEFT_I32, 1, &one), 1);
+  call->call.number[0] = graph_float(l->node, "epsilon", 0);
+  call->call.number[1] = graph_float(l->node, "gain", 1);
+  call->call.integer[0] = n->cols;
+  call->call.integer[1] = graph_int(l->node, "center", 1);
+  return factors;
+}
+
+static void mesh_norm_by_hart(network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  const int64_t cols = x->dim[x->rank - 1], rows[2] = {graph_elements(x) / cols, cols}, one = 1;
+  float *scale = network_lower_alloc(l, sizeof *scale);
+  *scale = graph_float(l->node, "scale", 1);
+  const network_lower_view y = network_lower_view_at(network_lower_result(l, 0), WEFT_I8, 2, rows),
+                           from = network_lower_view_at(network_lower_place_of(l, 0), WEFT_I8, 2, rows);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QNORM_MESH);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &from);
+  call->call.outer = 1;
+  const network_place place = network_lower_constant(l, l->node->name, scale, sizeof *scale);
+  add_scalar(call, network_lower_view_at(place, WEFT_F32, 1, &one), 2);
+  call->call.number[0] = graph_float(l->node, "epsilon", 0);
+  call->call.number[1] = graph_float(l->node, "gain", 1);
+  call->call.integer[0] = graph_int(l->node, "center", 1);
+  call->call.integer[1] = graph_int(l->node, "most", 0);
+}
+
+bool network_lower_qnorm_mesh(network_lowering *l) {
+  const int copies = (int)(graph_int(l->node, "most", 0) / INT8_MAX);
+  if (graph_elements(network_lower_input(l, 0)) == 0 || !network_mesh_norm_fits(copies, l->array)) {
+    mesh_norm_by_hart(l);
+    return true;
+  }
+  const norm n = sums_of(l);
+  const network_place factors = mesh_factors(l, &n, copies);
+  const network_unit unit = {.what = {.op = l->node->op, .gain = {copies}, .scale = graph_float(l->node, "scale", 1)},
+                             .rows = n.rows,
+                             .cols = n.cols};
+  network_step *step = network_lower_unit(l, &unit, n.x, network_lower_result(l, 0));
+  network_lower_bind(step, NETWORK_MESH_NORM_FACTORS, factors);
+  return true;
+}
+
+// ---- the normaliser
 
 // Elements without rows lie best in the widest rows that a command can take: then groups of them are one run of bytes.
 static void make_runs(const network_lowering *l, network_unit *unit) {

@@ -52,7 +52,7 @@ void *network_lower_alloc(network_lowering *l, uint64_t bytes);
 // An array step that calls a kernel. Operands follow with network_lower_bind.
 network_step *network_lower_array(network_lowering *l, const layer_call *call);
 // An array step for rows of the normaliser; x and y are bound.
-void network_lower_unit(network_lowering *l, const network_unit *unit, network_place x, network_place y);
+network_step *network_lower_unit(network_lowering *l, const network_unit *unit, network_place x, network_place y);
 void network_lower_bind(network_step *step, const char *param, network_place place);
 
 // Where the operands of a layer lie; an operand that the layer does not have is ignored.
@@ -120,8 +120,8 @@ network_lower_node network_lower_conv, network_lower_product, network_lower_add,
 network_lower_node network_lower_lut, network_lower_quantize, network_lower_dequantize, network_lower_requantize;
 network_lower_node network_lower_unary, network_lower_binary, network_lower_compare, network_lower_where,
     network_lower_cast, network_lower_clip, network_lower_many;
-network_lower_node network_lower_qsoftmax, network_lower_qlayer_norm, network_lower_unit_rows, network_lower_qheadroom,
-    network_lower_qshare, network_lower_qcell, network_lower_qhidden;
+network_lower_node network_lower_qsoftmax, network_lower_qlayer_norm, network_lower_qnorm_mesh, network_lower_unit_rows,
+    network_lower_qheadroom, network_lower_qshare, network_lower_qcell, network_lower_qhidden;
 network_lower_node network_lower_softmax, network_lower_layer_norm, network_lower_reduce, network_lower_arg;
 network_lower_node network_lower_rename, network_lower_transpose, network_lower_slice, network_lower_split,
     network_lower_concat, network_lower_pad, network_lower_resize, network_lower_gather, network_lower_expand,

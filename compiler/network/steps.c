@@ -54,6 +54,7 @@ static uint64_t hash_unit(uint64_t hash, const network_unit *unit) {
   const graph_unit *what = &unit->what;
   hash = hash_word(hash_word(hash_text(hash, network_unit_name(unit)), unit->rows), unit->cols);
   if (unit->curve != NULL) return hash_word(hash_word(hash, unit->curve->count), unit->curve->offset != 0);
+  if (what->op == GRAPH_OP_QNORM_MESH) return hash_word(hash, what->gain[0]);
   hash = hash_word(hash_word(hash_word(hash, what->two_copies), what->offset != 0), what->centred);
   if (what->lengths == NULL) return hash;
   return wf_hash(hash, what->lengths, (size_t)what->length_count * sizeof *what->lengths);

@@ -8,7 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "compiler/network/commands.h"
 #include "compiler/network/curve.h"
+#include "compiler/network/mesh_norm.h"
 #include "isa/isa_fields.h"
 
 enum { ROW_STATE = 0, CONSTANT_STATE = 1, WIDE_STATE = 2 };
@@ -45,6 +47,7 @@ const char *network_unit_name(const network_unit *unit) {
   return unit->curve != NULL                       ? "curve"
          : unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
          : unit->what.op == GRAPH_OP_QNORM_UNIT    ? "norm_unit"
+         : unit->what.op == GRAPH_OP_QNORM_MESH    ? "norm_mesh"
                                                    : "gelu_unit";
 }
 
@@ -61,20 +64,6 @@ static void add(list *l, const command_insn *insn) {
     l->insns = wf_realloc(l->insns, l->room, sizeof *l->insns);
   }
   l->insns[l->count++] = *insn;
-}
-
-static command_insn insn(unsigned funct) {
-  return (command_insn){.funct = (uint8_t)funct, .tensor_rs1 = COMMAND_NO_TENSOR, .tensor_rs2 = COMMAND_NO_TENSOR};
-}
-
-static uint64_t operand(uint32_t local, uint32_t cols, uint32_t rows) {
-  return local | (uint64_t)cols << 32 | (uint64_t)rows << 48;
-}
-
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 // ---- the kernel
@@ -167,36 +156,20 @@ static void add_tensors(unit_maker *m) {
 // ---- configuration
 
 static void configure_load(list *to, unsigned state, uint32_t block_stride, int64_t stride) {
-  command_insn i = insn(ISA_FUNCT_CONFIG_LD);
-  isa_init_config_ld(&i.rs1, &i.rs2);
-  isa_set_config_ld_state(&i.rs1, &i.rs2, state);
-  isa_set_config_ld_pixel_repeats(&i.rs1, &i.rs2, 1);
-  isa_set_config_ld_block_stride(&i.rs1, &i.rs2, block_stride);
-  isa_set_config_ld_scale(&i.rs1, &i.rs2, bits_of(1.0F));
-  isa_set_config_ld_stride(&i.rs1, &i.rs2, (uint64_t)stride);
-  add(to, &i);
-}
-
-static void configure_execute(list *to) {
-  command_insn i = insn(ISA_FUNCT_CONFIG_EX);
-  isa_init_config_ex(&i.rs1, &i.rs2);
-  isa_set_config_ex_dataflow(&i.rs1, &i.rs2, ISA_CONFIG_EX_DATAFLOW_WS);
-  isa_set_config_ex_a_stride(&i.rs1, &i.rs2, 1);
-  isa_set_config_ex_acc_scale(&i.rs1, &i.rs2, bits_of(1.0F));
-  isa_set_config_ex_c_stride(&i.rs1, &i.rs2, 1);
+  const command_insn i = network_command_load_state(state, block_stride, stride);
   add(to, &i);
 }
 
 static void configure_store(const unit_maker *m, list *to) {
   const graph_unit *what = &m->unit->what;
-  command_insn i = insn(ISA_FUNCT_CONFIG_ST);
+  command_insn i = network_command(ISA_FUNCT_CONFIG_ST);
   isa_init_config_st(&i.rs1, &i.rs2);
   isa_set_config_st_activation(&i.rs1, &i.rs2,
                                what->op == GRAPH_OP_QNORM_UNIT   ? ISA_CONFIG_ST_ACTIVATION_LAYERNORM
                                : what->op == GRAPH_OP_QGELU_UNIT ? ISA_CONFIG_ST_ACTIVATION_IGELU
                                                                  : ISA_CONFIG_ST_ACTIVATION_NONE);
   isa_set_config_st_stride(&i.rs1, &i.rs2, (uint64_t)m->unit->cols);
-  isa_set_config_st_acc_scale(&i.rs1, &i.rs2, bits_of(what->scale));
+  isa_set_config_st_acc_scale(&i.rs1, &i.rs2, network_command_bits(what->scale));
   add(to, &i);
 }
 
@@ -204,7 +177,7 @@ static void set_constants(const unit_maker *m, list *to) {
   const graph_unit_constants *c = &m->unit->what.constants;
   const bool exponential = m->unit->what.op == GRAPH_OP_QSOFTMAX_UNIT;
   for (int inverse = 0; inverse < (exponential ? 2 : 1); inverse++) {
-    command_insn i = insn(ISA_FUNCT_CONFIG_NORM);
+    command_insn i = network_command(ISA_FUNCT_CONFIG_NORM);
     isa_init_config_norm(&i.rs1, &i.rs2);
     isa_set_config_norm_activation_msb(&i.rs1, &i.rs2, exponential);
     isa_set_config_norm_qln2_inverse(&i.rs1, &i.rs2, (uint64_t)inverse);
@@ -218,31 +191,28 @@ static void set_constants(const unit_maker *m, list *to) {
 // ---- loads and products
 
 static void load(unsigned funct, int tensor, int64_t offset, uint64_t where, list *to) {
-  command_insn i = insn(funct);
-  i.tensor_rs1 = (int16_t)tensor;
-  i.rs1 = (uint64_t)offset;
-  i.rs2 = where;
+  const command_insn i = network_command_move(funct, tensor, offset, where);
   add(to, &i);
 }
 
 static void load_group(const unit_maker *m, const unit_group *g, size_t number, list *to) {
   for (uint32_t at = 0; at < g->cols; at += m->d.max_cols) {
     const uint32_t cols = g->cols - at < m->d.max_cols ? g->cols - at : m->d.max_cols;
-    load(ISA_FUNCT_MVIN, m->x, g->row * m->unit->cols + g->col + at, operand(group_row(m, number) + at, cols, g->rows),
-         to);
+    load(ISA_FUNCT_MVIN, m->x, g->row * m->unit->cols + g->col + at,
+         network_command_operand(group_row(m, number) + at, cols, g->rows), to);
   }
 }
 
 static void multiply(unit_maker *m, uint32_t tile, uint64_t a, uint64_t c, list *to) {
   const uint32_t dim = m->d.dim;
   const bool held = m->weights == tile;
-  command_insn preload = insn(ISA_FUNCT_PRELOAD);
-  preload.rs1 = operand(held ? ISA_LOCAL_GARBAGE : tile * dim, dim, dim);
+  command_insn preload = network_command(ISA_FUNCT_PRELOAD);
+  preload.rs1 = network_command_operand(held ? ISA_LOCAL_GARBAGE : tile * dim, dim, dim);
   preload.rs2 = c;
   add(to, &preload);
-  command_insn compute = insn(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
+  command_insn compute = network_command(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
   compute.rs1 = a;
-  compute.rs2 = operand(ISA_LOCAL_GARBAGE, dim, dim);
+  compute.rs2 = network_command_operand(ISA_LOCAL_GARBAGE, dim, dim);
   add(to, &compute);
   m->weights = tile;
 }
@@ -255,9 +225,9 @@ static void multiply_blocks(unit_maker *m, const unit_group *g, size_t number, u
       copy_row(m, number, offset ? 1 : tile) | ISA_LOCAL_ACCUMULATOR_MASK | (offset ? ISA_LOCAL_ACCUMULATE_MASK : 0);
   for (uint32_t at = 0; at < g->cols; at += dim) {
     const uint32_t cols = g->cols - at < dim ? g->cols - at : dim;
-    const uint64_t a =
-        offset ? operand(OFFSET_OPERAND * dim, dim, g->rows) : operand(group_row(m, number) + at, cols, g->rows);
-    multiply(m, tile, a, operand(c + at, cols, g->rows), to);
+    const uint64_t a = offset ? network_command_operand(OFFSET_OPERAND * dim, dim, g->rows)
+                              : network_command_operand(group_row(m, number) + at, cols, g->rows);
+    multiply(m, tile, a, network_command_operand(c + at, cols, g->rows), to);
   }
 }
 
@@ -269,10 +239,7 @@ static void multiply_group(unit_maker *m, const unit_group *g, size_t number, li
 // ---- stores
 
 static void store(int tensor, int64_t offset, uint64_t from, list *to) {
-  command_insn i = insn(ISA_FUNCT_MVOUT);
-  i.tensor_rs1 = (int16_t)tensor;
-  i.rs1 = (uint64_t)offset;
-  i.rs2 = from;
+  const command_insn i = network_command_move(ISA_FUNCT_MVOUT, tensor, offset, from);
   add(to, &i);
 }
 
@@ -285,21 +252,22 @@ static void statistics(const unit_maker *m, uint32_t row, uint32_t cols, uint32_
   for (uint32_t at = 0; at < cols; at += m->d.max_cols) {
     const bool ends = cols - at <= m->d.max_cols;
     store(COMMAND_NO_TENSOR, 0,
-          operand(with_norm(row + at, ends ? last : collect), ends ? cols - at : m->d.max_cols, 1), to);
+          network_command_operand(with_norm(row + at, ends ? last : collect), ends ? cols - at : m->d.max_cols, 1), to);
   }
 }
 
 static void pass(const unit_maker *m, uint32_t row, int64_t offset, uint32_t cols, uint32_t rows, list *to) {
   for (uint32_t at = 0; at < cols; at += m->d.max_cols)
-    store(
-        m->y, offset + at,
-        operand(with_norm(row + at, ISA_LOCAL_NORM_NONE), cols - at < m->d.max_cols ? cols - at : m->d.max_cols, rows),
-        to);
+    store(m->y, offset + at,
+          network_command_operand(with_norm(row + at, ISA_LOCAL_NORM_NONE),
+                                  cols - at < m->d.max_cols ? cols - at : m->d.max_cols, rows),
+          to);
 }
 
 static void zeros(const unit_maker *m, int64_t offset, uint32_t cols, list *to) {
   for (uint32_t at = 0; at < cols; at += m->d.max_cols)
-    store(m->y, offset + at, operand(zero_row(&m->d), cols - at < m->d.max_cols ? cols - at : m->d.max_cols, 1), to);
+    store(m->y, offset + at,
+          network_command_operand(zero_row(&m->d), cols - at < m->d.max_cols ? cols - at : m->d.max_cols, 1), to);
 }
 
 static void softmax_row(const unit_maker *m, const uint32_t *copy, int64_t row, list *to) {
@@ -340,25 +308,26 @@ static void store_group(const unit_maker *m, const unit_group *g, size_t number,
 
 // Without centring the mean has to be 0: that of a zero.
 static void clear_mean(const unit_maker *m, list *to) {
-  command_insn zero = insn(ISA_FUNCT_MVIN3);
-  zero.rs2 = operand(last_row(m) | ISA_LOCAL_ACCUMULATOR_MASK, 1, 1);
+  command_insn zero = network_command(ISA_FUNCT_MVIN3);
+  zero.rs2 = network_command_operand(last_row(m) | ISA_LOCAL_ACCUMULATOR_MASK, 1, 1);
   add(to, &zero);
   statistics(m, last_row(m), 1, ISA_LOCAL_NORM_SUM, ISA_LOCAL_NORM_MEAN, to);
 }
 
 static void begin(unit_maker *m, list *to) {
   const uint32_t dim = m->d.dim;
-  configure_execute(to);
+  const command_insn execute = network_command_execute(ISA_CONFIG_EX_ACTIVATION_NONE);
+  add(to, &execute);
   configure_load(to, ROW_STATE, dim, m->unit->cols);
   configure_load(to, CONSTANT_STATE, dim, dim);
   configure_load(to, WIDE_STATE, dim, 4);
   configure_store(m, to);
   if (m->unit->what.op != GRAPH_OP_QNORM_UNIT) set_constants(m, to);
   for (uint32_t t = 0; t < TILES; t++)
-    load(ISA_FUNCT_MVIN2, m->constants, (int64_t)t * dim * dim, operand(t * dim, dim, dim), to);
+    load(ISA_FUNCT_MVIN2, m->constants, (int64_t)t * dim * dim, network_command_operand(t * dim, dim, dim), to);
   if (m->unit->what.lengths != NULL) {
-    command_insn zeroes = insn(ISA_FUNCT_MVIN2);
-    zeroes.rs2 = operand(zero_row(&m->d), m->d.max_cols, dim);
+    command_insn zeroes = network_command(ISA_FUNCT_MVIN2);
+    zeroes.rs2 = network_command_operand(zero_row(&m->d), m->d.max_cols, dim);
     add(to, &zeroes);
   }
   if (needs_zero(m->unit)) clear_mean(m, to);
@@ -437,6 +406,7 @@ static void emit(unit_maker *m) {
 
 command_program *network_unit_program(const network_unit *unit, const hw_array *array) {
   if (unit->curve != NULL) return network_curve_program(unit->curve, unit->rows, unit->cols, array);
+  if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),
                   .d = hw_derive(array),

@@ -128,9 +128,8 @@ static void see(watch *w, const graph *g, int tensor, const float *values) {
   if (w->histograms != NULL) count_magnitudes(&w->histograms[tensor], values, count, largest);
 }
 
-// Of rows of a layer norm's input.
-static float largest_deviation(const float *x, int64_t count, int64_t width) {
-  double largest = 0;
+// Of rows of a layer norm's input. Rows of one number have no deviation.
+static void see_rows(quantise_deviation *d, const float *x, int64_t count, int64_t width) {
   for (int64_t row = 0; row + width <= count; row += width, x += width) {
     double sum = 0, squares = 0, most = 0;
     for (int64_t i = 0; i < width; i++) sum += (double)x[i];
@@ -140,17 +139,19 @@ static float largest_deviation(const float *x, int64_t count, int64_t width) {
       squares += distance * distance;
       most = fmax(most, distance);
     }
-    if (squares > 0) largest = fmax(largest, most / sqrt(squares / (double)width));
+    const double deviation = sqrt(squares / (double)width);
+    if (!(deviation > 0)) continue;
+    d->largest = fmaxf(d->largest, (float)(most / deviation));
+    d->widest = fmaxf(d->widest, (float)deviation);
+    d->narrowest = d->narrowest > 0 ? fminf(d->narrowest, (float)deviation) : (float)deviation;
   }
-  return (float)largest;
 }
 
 static void see_norm(const watch *w, const graph *g, const graph_node *node, void *const *values) {
   const graph_tensor *x = &g->tensors[node->inputs[0]];
   const float *from = x->data != NULL ? x->data : values[node->inputs[0]];
   if (node->op != GRAPH_OP_LAYER_NORMALIZATION || x->type != GRAPH_F32 || x->rank == 0 || from == NULL) return;
-  float *deviation = &w->ranges->deviation[node->outputs[0]];
-  *deviation = fmaxf(*deviation, largest_deviation(from, graph_elements(x), x->dim[x->rank - 1]));
+  see_rows(&w->ranges->deviation[node->outputs[0]], from, graph_elements(x), x->dim[x->rank - 1]);
 }
 
 static bool after_node(void *context, const graph *g, const graph_node *node, void *const *values) {
@@ -197,8 +198,8 @@ static bool run_samples(const graph *model, const quantise_options *options, wat
 bool quantise_calibrate(const graph *model, const quantise_options *options, quantise_ranges *ranges, wf_diag *diag) {
   const size_t count = (size_t)model->tensor_count + 1;
   *ranges = (quantise_ranges){WF_ARENA_ARRAY(model->arena, count, float), WF_ARENA_ARRAY(model->arena, count, float),
-                              WF_ARENA_ARRAY(model->arena, count, float), WF_ARENA_ARRAY(model->arena, count, float),
-                              model->tensor_count};
+                              WF_ARENA_ARRAY(model->arena, count, float),
+                              WF_ARENA_ARRAY(model->arena, count, quantise_deviation), model->tensor_count};
   for (size_t t = 0; t < count; t++) ranges->magnitude[t] = -1;
   watch w = {.ranges = ranges};
   if (options->method == QUANTISE_PERCENTILE) w.histograms = WF_NEW_ARRAY(count, histogram);

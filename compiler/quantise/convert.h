@@ -130,14 +130,23 @@ typedef struct quantise_convert_norm {
   int x, gamma, beta, out;  // beta: or GRAPH_NONE
   float epsilon;
   bool centred;
-  float largest;  // magnitude of what is normalised, before gamma and beta; 0: not known
+  quantise_deviation deviation;  // largest: of what is normalised, before gamma and beta
 } quantise_convert_norm;
 bool quantise_convert_unit_softmax(quantise_converter *c, const graph_node *node, int x, int mask);
 bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 int quantise_convert_unit_gelu(quantise_converter *c, int from, int tensor, quantise_convert_layout layout);
 
-// cells.c: the cells of LSTMs in integers.
+// cells.c: the cells of LSTMs.
 void quantise_convert_cells(graph *g);
+
+// The norm's result, which is `to`, from its rows without factors and offsets, as bytes with a scale of `step`; and
+// whether its factors and offsets allow that.
+bool quantise_convert_scales_columns(const quantise_converter *c, const quantise_convert_norm *n, double step);
+void quantise_convert_scale_columns(quantise_converter *c, const quantise_convert_norm *n, int form, double step,
+                                    int to);
+
+// mesh_norm.c: norms on the mesh. False: not so.
+bool quantise_convert_mesh_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 
 // shares.c: softmax whose rows are divided by their sums behind the product that reads them. False: not so.
 bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, int x);

@@ -121,6 +121,7 @@ static const struct {
     {GRAPH_OP_QNORM_UNIT, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QGELU_UNIT, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QCURVE, GRAPH_ON_ARRAY, NULL},
+    {GRAPH_OP_QNORM_MESH, GRAPH_ON_ARRAY, NULL},
     {GRAPH_OP_QLUT, GRAPH_ON_HOST, "the array has no tables"},
     {GRAPH_OP_QSOFTMAX, GRAPH_ON_HOST, "the array has no exponential"},
     {GRAPH_OP_QLAYER_NORM, GRAPH_ON_HOST, "the array has no square root"},

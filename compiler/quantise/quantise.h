@@ -112,10 +112,16 @@ typedef struct quantise_pins {
 } quantise_pins;
 const quantise_pin *quantise_pin_of(const quantise_pins *pins, int tensor);  // of scale 0: none
 
+// Of rows of a layer norm's input: the largest distance from the mean, in standard deviations; the smallest and the
+// largest of these. 0: none was seen.
+typedef struct quantise_deviation {
+  float largest, narrowest, widest;
+} quantise_deviation;
+
 // By tensor of the model graph; magnitude < 0: not seen (an integer tensor).
 typedef struct quantise_ranges {
   float *magnitude, *low, *high;
-  float *deviation;  // of results of layer norms: the largest distance from the mean, in standard deviations
+  quantise_deviation *deviation;  // of results of layer norms
   int count;
 } quantise_ranges;
 

@@ -178,6 +178,7 @@ static bool emit_norm(quantise_converter *c, const graph_node *node, const quant
   if (!n->centred && c->zero[n->x] != 0) return false;
   if (quantise_convert_unit_norm(c, node, n)) return true;
   if (!quantise_convert_has_quant(c, n->x) || !is_read(c, n->out)) return false;
+  if (quantise_convert_mesh_norm(c, node, n)) return true;
   const float scale = c->scale[n->out];
   int inputs[3] = {quantise_convert_quant(c, n->x, LAYOUT_PLAIN), per_column(c, n->gamma, width, scale)};
   if (n->beta != GRAPH_NONE) inputs[2] = per_column(c, n->beta, width, scale);
@@ -199,7 +200,7 @@ static bool convert_layer_norm(quantise_converter *c, const graph_node *node) {
                                    .out = node->outputs[0],
                                    .epsilon = graph_float(node, "epsilon", 1e-5F),
                                    .centred = true,
-                                   .largest = c->ranges->deviation[node->outputs[0]]};
+                                   .deviation = c->ranges->deviation[node->outputs[0]]};
   return is_last_axis(c, node) && emit_norm(c, node, &n);
 }
 
@@ -226,7 +227,7 @@ static bool convert_rms_norm(quantise_converter *c, const graph_node *node) {
     quantise_convert_norm n = {.gamma = node->inputs[1 - i], .beta = GRAPH_NONE, .out = node->outputs[0]};
     if (c->model->tensors[n.gamma].data == NULL) continue;
     n.x = root_mean_square(c, node->inputs[i], &n.epsilon);
-    n.largest = c->ranges->magnitude[node->inputs[i]];
+    n.deviation = (quantise_deviation){.largest = c->ranges->magnitude[node->inputs[i]]};
     return n.x != GRAPH_NONE && emit_norm(c, node, &n);
   }
   return false;

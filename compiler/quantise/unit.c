@@ -146,19 +146,26 @@ static float largest_of(const float *values, int64_t count) {
   return largest;
 }
 
+bool quantise_convert_scales_columns(const quantise_converter *c, const quantise_convert_norm *n, double step) {
+  const int64_t width = graph_elements(&c->model->tensors[n->gamma]);
+  const float *gamma = quantise_rewrite_floats(c->model, n->gamma);
+  const float *beta = n->beta == GRAPH_NONE ? NULL : quantise_rewrite_floats(c->model, n->beta);
+  const double unit = (double)largest_of(gamma, width) / INT8_MAX;
+  return unit > 0 && (beta == NULL || (double)largest_of(beta, width) / (unit * step) <= sum_max / 2);
+}
+
 // factor[k] * x + offset[k] as a convolution of one channel per group; `step` is the scale of x.
-static bool scale_columns(quantise_converter *c, const quantise_convert_norm *n, int form, double step, int to) {
+void quantise_convert_scale_columns(quantise_converter *c, const quantise_convert_norm *n, int form, double step,
+                                    int to) {
   const graph_tensor *x = &c->model->tensors[n->x];
   const int64_t width = x->dim[x->rank - 1], image[4] = {1, 1, graph_elements(x) / width, width};
   const float *gamma = quantise_rewrite_floats(c->model, n->gamma);
   const float *beta = n->beta == GRAPH_NONE ? NULL : quantise_rewrite_floats(c->model, n->beta);
   const double unit = (double)largest_of(gamma, width) / 127;
-  if (!(unit > 0)) return false;
   int8_t *weights = wf_arena_alloc(c->arena, (size_t)width, 1);
   int32_t *bias = WF_ARENA_ARRAY(c->arena, (size_t)width, int32_t);
   for (int64_t i = 0; i < width; i++) {
     const double offset = beta == NULL ? 0 : rint((double)beta[i] / (unit * step));
-    if (fabs(offset) > sum_max / 2) return false;
     weights[i] = (int8_t)rint((double)gamma[i] / unit);
     bias[i] = (int32_t)offset;
   }
@@ -174,26 +181,27 @@ static bool scale_columns(quantise_converter *c, const quantise_convert_norm *n,
   graph_set_int(c->out, conv, "groups", width);
   graph_set_float(c->out, conv, "scale", (float)(unit * step / (double)c->scale[n->out]));
   reshaped(c, name, made, to);
-  return true;
 }
 
 bool quantise_convert_unit_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n) {
   const graph_tensor *x = &c->model->tensors[n->x];
   const int64_t width = x->dim[x->rank - 1];
   graph_unit unit = {.op = GRAPH_OP_QNORM_UNIT, .scale = 1, .centred = n->centred};
-  if (!is_on(c, QUANTISE_UNIT_NORM, width) || !(n->largest > 0)) return false;
+  if (!is_on(c, QUANTISE_UNIT_NORM, width) || !(n->deviation.largest > 0)) return false;
   const int from = quantise_convert_quant(c, n->x, LAYOUT_PLAIN);
   // The unit has no epsilon: it must be nothing beside what rows vary.
   const double scale = (double)c->values[n->x].scale;
-  if ((double)n->epsilon > 0.01 * scale * scale * 127 || !norm_gains(width, (double)n->largest, &unit)) return false;
+  if ((double)n->epsilon > 0.01 * scale * scale * 127 || !norm_gains(width, (double)n->deviation.largest, &unit))
+    return false;
+  const double step = unit.two_copies ? (double)unit.gain[0] / unit.gain[1] : 1;
+  if (!quantise_convert_scales_columns(c, n, step)) return false;
   const int normed =
       quantise_rewrite_tensor(c->out, c->model->tensors[n->out].name, ".normed", GRAPH_I8, x->rank, x->dim);
   const int form = quantise_convert_new(c, n->out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_node *made = quantise_convert_emit(c, unit.op, node->name, &from, 1, normed);
   graph_unit_set(c->out, made, &unit);
-  const double step = unit.two_copies ? (double)unit.gain[0] / unit.gain[1] : 1;
   c->out->tensors[normed].scale = (float)step;
-  if (!scale_columns(c, n, normed, step, form)) return false;
+  quantise_convert_scale_columns(c, n, normed, step, form);
   quantise_convert_set_quant(c, n->out, LAYOUT_PLAIN, form, c->scale[n->out], 0);
   return true;
 }

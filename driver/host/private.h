@@ -35,6 +35,7 @@ host_visit *host_normalise_visit(const struct weft_host_call *call);
 host_visit *host_top_visit(const struct weft_host_call *call);
 host_visit *host_cells_visit(const struct weft_host_call *call);
 // The same for rows of int8, many at a time; false: as NULL above.
+host_visit *host_qnorm_visit(const struct weft_host_call *call);
 bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status);
 
 // Rows of int8 whose elements lie side by side, int8 again; both may stand in one place.

@@ -258,6 +258,7 @@ static host_visit *visit_of_numbers(const struct weft_host_call *call) {
 }
 
 static host_visit *visit_of(const struct weft_host_call *call) {
+  if (call->op == WEFT_HOST_QNORM_MESH || call->op == WEFT_HOST_QNORM_FACTORS) return host_qnorm_visit(call);
   if (call->op == WEFT_HOST_QHEADROOM || call->op == WEFT_HOST_QSHARE) return visit_of_numbers(call);
   if (!is_plain(call) || !is_shared(call, 2)) return NULL;
   if (call->op == WEFT_HOST_QSOFTMAX) return call->integer[0] != 0 ? softmax_masked : softmax;

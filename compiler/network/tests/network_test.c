@@ -325,6 +325,34 @@ static void test_curves(void **state) {
   graph_destroy(g);
 }
 
+// Norms on the mesh: rows of all widths, blocks of rows that are not full, factors that are too large, no centring.
+// Eight bytes of a factor do not fit an array with 4 or 8 rows: there the hart has all of a row.
+static const char mesh_norms[] =
+    "graph norms\n"
+    "input x i8[2, 3, 21, 64]\n"
+    "input z i8[5, 37]\n"
+    "input w i8[41, 130]\n"
+    "input u i8[37, 1030]\n"
+    "node a QNormMesh(x) -> a i8[2, 3, 21, 64] {gain = 900000.0, most = 254, scale = 0.004, epsilon = 10.0}\n"
+    "node b QNormMesh(z) -> b i8[5, 37] {gain = 300000.0, most = 127, scale = 0.007}\n"
+    "node c QNormMesh(w) -> c i8[41, 130] {gain = 9000000.0, most = 1016, scale = 0.0011, center = 0}\n"
+    "node d QNormMesh(a) -> d i8[2, 3, 21, 64] {gain = 1500000.0, most = 381, scale = 0.003}\n"
+    "node e QNormMesh(u) -> e i8[37, 1030] {gain = 20000000.0, most = 254, scale = 0.006, center = 0}\n"
+    "output a\noutput b\noutput c\noutput d\noutput e\n";
+
+static void test_mesh_norms(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim2", "dim4", "dim8", "dim32"};
+  wf_diag diag = wf_diag_to(stderr);
+  graph *g = graph_parse("norms", mesh_norms, sizeof mesh_norms - 1, &diag);
+  assert_non_null(g);
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    const outcome cycle = run_both(g, arrays[a]);
+    assert_true(cycle.host_cycles > 0 && cycle.cycles > cycle.host_cycles);
+  }
+  graph_destroy(g);
+}
+
 // Softmax around a product: rows of all widths, some in quarters, and sums of several matrices in int32.
 static const char shares[] =
     "graph shares\n"
@@ -643,6 +671,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_gathers),
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
+                                     cmocka_unit_test(test_mesh_norms),
                                      cmocka_unit_test(test_shares),
                                      cmocka_unit_test(test_cells),
                                      cmocka_unit_test(test_windows),

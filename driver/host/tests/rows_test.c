@@ -239,6 +239,58 @@ static void test_qnormalize_sums(void **state) {
   }
 }
 
+// Whole factors and offsets of rows against the formula: as bytes for an array with five rows, of which the last block
+// has one, and in the rows that the hart computes itself.
+static void test_qnorm_mesh(void **state) {
+  (void)state;
+  enum { MANY = 11, SIDE = 5, COPIES = 3, PARTS = COPIES + 1, MOST = 127 * COPIES };
+  static const float scale = 0.0037F, gain = 1.1e6F, epsilon = 31;
+  int32_t sums[MANY + 2 * SIDE * SIDE + 1];
+  int8_t x[MANY * ROW], rows[MANY * ROW], bytes[MANY][PARTS][SIDE];
+  for (int center = 0; center < 2; center++) {
+    for (int i = 0; i < MANY * ROW; i++) x[i] = (int8_t)((i * 47 % 239 - 119) / (i / ROW + 1) - 3 * (i / ROW));
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) sums[i] = -77;
+    for (int r = 0; r < MANY; r++) {
+      int32_t sum = 0, squares = 0;
+      for (int i = 0; i < ROW; i++) sum += x[r * ROW + i], squares += x[r * ROW + i] * x[r * ROW + i];
+      sums[r] = sum;
+      sums[MANY + (r < 10 ? r / SIDE * SIDE * SIDE + r % SIDE * (SIDE + 1) : 2 * SIDE * SIDE)] = squares;
+    }
+    struct weft_host_call call = {.op = WEFT_HOST_QNORM_FACTORS, .rank = 3, .outer = 1, .dim = {MANY, PARTS, SIDE}};
+    call.number[0] = epsilon, call.number[1] = gain;
+    call.integer[0] = ROW, call.integer[1] = center;
+    call.operand[0] = (struct weft_host_operand){.data = bytes, .step = {PARTS * SIDE, SIDE, 1}, .type = WEFT_I8};
+    call.operand[1] = (struct weft_host_operand){.data = sums, .type = WEFT_I32};
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    call = (struct weft_host_call){.op = WEFT_HOST_QNORM_MESH, .rank = 2, .outer = 1, .dim = {MANY, ROW}};
+    call.number[0] = epsilon, call.number[1] = gain;
+    call.integer[0] = center, call.integer[1] = MOST;
+    call.operand[0] = (struct weft_host_operand){.data = rows, .step = {ROW, 1}, .type = WEFT_I8};
+    call.operand[1] = (struct weft_host_operand){.data = x, .step = {ROW, 1}, .type = WEFT_I8};
+    call.operand[2] = (struct weft_host_operand){.data = (void *)(uintptr_t)&scale, .type = WEFT_F32};
+    assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+    for (int r = 0; r < MANY; r++) {
+      int sum = 0, squares = 0, factor = 0, offset = bytes[r][COPIES][0];
+      for (int i = 0; i < ROW; i++) sum += x[r * ROW + i], squares += x[r * ROW + i] * x[r * ROW + i];
+      if (center == 0) sum = 0;
+      const float root = 1.0F / sqrtf((float)(ROW * squares - sum * sum) + epsilon);
+      const int wanted = (int)lrintf(fminf(root * gain, MOST));
+      for (int c = 0; c < COPIES; c++) {
+        factor += bytes[r][c][r % SIDE];
+        offset -= 128 * bytes[r][COPIES][1 + c];
+        for (int k = 0; k < SIDE; k++) assert_true(k == r % SIDE || bytes[r][c][k] == 0);
+      }
+      assert_int_equal(factor, wanted);
+      assert_int_equal(offset, -lrintf((float)(wanted * sum) * (1.0F / ROW)));
+      assert_int_equal(bytes[r][COPIES][SIDE - 1], 0);
+      for (int i = 0; i < ROW; i++) {
+        const float value = nearbyintf(scale * (float)(wanted * x[r * ROW + i] + offset));
+        assert_int_equal(rows[r * ROW + i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
+      }
+    }
+  }
+}
+
 // One behind the other, and every second one.
 static void test_byte_table(void **state) {
   (void)state;
@@ -309,10 +361,10 @@ static void test_float_table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_qsoftmax),   cmocka_unit_test(test_softmax_rows),
-                                     cmocka_unit_test(test_wide_masks), cmocka_unit_test(test_qheadroom),
-                                     cmocka_unit_test(test_qshare),     cmocka_unit_test(test_qnormalize),
-                                     cmocka_unit_test(test_cells),      cmocka_unit_test(test_qnormalize_sums),
-                                     cmocka_unit_test(test_byte_table), cmocka_unit_test(test_float_table)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_qsoftmax),   cmocka_unit_test(test_softmax_rows), cmocka_unit_test(test_wide_masks),
+      cmocka_unit_test(test_qheadroom),  cmocka_unit_test(test_qshare),       cmocka_unit_test(test_qnormalize),
+      cmocka_unit_test(test_cells),      cmocka_unit_test(test_qnorm_mesh),   cmocka_unit_test(test_qnormalize_sums),
+      cmocka_unit_test(test_byte_table), cmocka_unit_test(test_float_table)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

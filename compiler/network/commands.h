@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands of kernels that are no text (unit.c, curve.c, mesh_norm.c): operands, moves, configurations.
+#ifndef COMPILER_NETWORK_COMMANDS_H
+#define COMPILER_NETWORK_COMMANDS_H
+
+#include "compiler/command/command.h"
+
+command_insn network_command(unsigned funct);
+// Rows and columns from a local address on.
+uint64_t network_command_operand(uint32_t local, uint32_t cols, uint32_t rows);
+// A load or store: bytes `offset` on from the start of a tensor, and a local operand.
+command_insn network_command_move(unsigned funct, int tensor, int64_t offset, uint64_t local);
+// Loads of one load state as they are: rows `stride` bytes apart, blocks of columns `block_stride` local rows.
+command_insn network_command_load_state(unsigned state, uint32_t block_stride, int64_t stride);
+// Weight-stationary products, with the activation for what leaves the mesh for the scratchpad.
+command_insn network_command_execute(unsigned activation);
+uint32_t network_command_bits(float value);
+
+#endif
