@@ -167,6 +167,11 @@ static void call_gemm(const layer_desc *layer, layer_call *call) {
   call->layer.size[BLOCK_DIM_P] = rows;
 }
 
+static void add_lie(layer_call *call, const char *pitch, const char *step, layer_lie lie) {
+  if (lie.pitch != 0) add(call, pitch, lie.pitch);
+  if (lie.step != 0) add(call, step, lie.step);
+}
+
 static void call_batched(const layer_desc *layer, layer_call *call) {
   const int64_t *size = layer->map.size;
   add(call, "B", size[BLOCK_DIM_N]);
@@ -175,6 +180,9 @@ static void call_batched(const layer_desc *layer, layer_call *call) {
   add(call, "K", size[BLOCK_DIM_C]);
   add_bool(call, "trans_b", layer->transposed);
   add_results(layer, call);
+  add_lie(call, "a_pitch", "a_step", layer->inputs);
+  add_lie(call, "b_pitch", "b_step", layer->weights);
+  add_lie(call, "c_pitch", "c_step", layer->results);
   if (size[BLOCK_DIM_N] == 1) call->layer.kind = size[BLOCK_DIM_P] == 1 ? MAP_GEMV : MAP_GEMM;
 }
 

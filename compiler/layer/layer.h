@@ -40,6 +40,11 @@ const char *layer_kernel_text(layer_kernel kernel);
 
 // ---- layers
 
+// How matrices of kind batched lie: elements from row to row, and from product to product; 0: one behind the other.
+typedef struct layer_lie {
+  int64_t pitch, step;
+} layer_lie;
+
 // A layer with all that its kernel has to know.
 typedef struct layer_desc {
   // Of kinds gemm, gemv, batched, conv, depthwise, and window if it takes the largest. C and K are those of one group.
@@ -47,8 +52,9 @@ typedef struct layer_desc {
   int64_t image[2];  // rows and columns of the images of inputs, without padding; 0: as many as the results need
   double scale;      // of int8 results
   bool relu;
-  bool transposed;       // the weights of kind batched are N x K
-  int64_t weight_pitch;  // of products: elements from row to row of the weights, 0: K
+  bool transposed;                     // the weights of kind batched are N x K
+  int64_t weight_pitch;                // of products: elements from row to row of the weights, 0: K
+  layer_lie inputs, weights, results;  // of kind batched
 } layer_desc;
 
 // The kernel that computes a layer; LAYER_KERNEL_COUNT: none does. Images of LAYER_CONV2D_NARROW lie in memory with

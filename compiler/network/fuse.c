@@ -204,11 +204,15 @@ static void name_step(network *net, network_step *step, network_window window) {
 }
 
 static void add_nodes(network *net, network_step *step, network_window window) {
-  step->also = WF_ARENA_ARRAY(net->arena, (size_t)window.count, const graph_node *);
+  size_t most = 0;
+  for (int n = 0; n < window.count; n++) most += 1 + (size_t)net->steps[window.first + n].also_count;
+  step->also = WF_ARENA_ARRAY(net->arena, most, const graph_node *);
+  step->also_count = 0;
   for (int n = 0; n < window.count; n++) {
     const network_step *part = &net->steps[window.first + n];
     if (part->makes && part->node == step->node) step->makes = true;
     if (part->makes && part->node != step->node) step->also[step->also_count++] = part->node;
+    for (int i = 0; i < part->also_count; i++) step->also[step->also_count++] = part->also[i];
   }
 }
 

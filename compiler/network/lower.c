@@ -357,6 +357,7 @@ static bool network_lower_one(network_lowering *l, const graph_node *node) {
 bool network_lower_graph(network *net, wf_diag *diag) {
   network_lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
   bool good = true;
+  network_lower_index(&l);
   for (int n = 0; n < l.g->node_count; n++) good = network_lower_one(&l, &l.g->nodes[n]) && good;
   for (int i = 0; i < l.g->input_count; i++) network_lower_place(&l, l.g->inputs[i]);
   for (int o = 0; o < l.g->output_count && good; o++) network_lower_place(&l, l.g->outputs[o]);

@@ -141,6 +141,7 @@ static network_lower_view reordered(const network_lower_view *view, const int64_
 bool network_lower_transpose(network_lowering *l) {
   network_lower_view x;
   int64_t perm[WEFT_HOST_RANK];
+  if (network_lower_is_strided(l, l->node)) return true;
   if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
   const int count = graph_ints(l->node, "perm", perm, WEFT_HOST_RANK);
   for (int d = 0; count == 0 && d < x.rank; d++) perm[d] = x.rank - 1 - d;

@@ -93,12 +93,113 @@ static void one_product(network_lowering *l, const product *p, network_place a, 
   network_lower_layer(l, &layer, &at_row);
 }
 
-static void batched(network_lowering *l, const product *p) {
+// ---- pairs of matrices
+
+// The dimensions before the last two of both operands and the result, those of one element left out and merged where
+// all three allow it: elements from one product to the next.
+enum { SIDES = 3, A_SIDE = 0, B_SIDE, C_SIDE };
+typedef struct levels {
+  int count;
+  int64_t dim[WEFT_HOST_RANK], step[WEFT_HOST_RANK][SIDES];
+} levels;
+
+static bool is_one_level(const levels *v, const int64_t *step, int64_t dim) {
+  const int last = v->count - 1;
+  for (int side = 0; side < SIDES; side++)
+    if (v->count == 0 || v->step[last][side] != step[side] * dim) return false;
+  return true;
+}
+
+static levels levels_of(const network_lower_view *view) {
+  levels v = {0};
+  for (int d = 0; d + 2 < view->rank; d++) {
+    const int64_t dim = view->dim[d];
+    int64_t step[SIDES];
+    for (int side = 0; side < SIDES; side++) step[side] = view[side].step[d] / (int64_t)view[side].element_bytes;
+    if (dim == 1) continue;
+    const bool merged = is_one_level(&v, step, dim);
+    const int level = merged ? v.count - 1 : v.count++;
+    v.dim[level] = merged ? v.dim[level] * dim : dim;
+    memcpy(v.step[level], step, sizeof step);
+  }
+  return v;
+}
+
+static layer_lie lie_of(const network_lower_view *view, int64_t step) {
+  const int64_t pitch = view->step[view->rank - 2] / (int64_t)view->element_bytes;
+  const int64_t rows = view->dim[view->rank - 2], cols = view->dim[view->rank - 1];
+  if (pitch == cols && step == rows * cols) return (layer_lie){0};
+  return (layer_lie){pitch, step};
+}
+
+static network_place forward(const network_lower_view *view, int64_t elements) {
+  return at(view->place, elements, (int64_t)view->element_bytes);
+}
+
+// The level with the most products is the kernel's; of the others each point is a step.
+static void batched(network_lowering *l, const product *p, const network_lower_view *view) {
+  const levels v = levels_of(view);
+  int most = 0;
+  for (int i = 1; i < v.count; i++)
+    if (v.dim[i] > v.dim[most]) most = i;
   layer_desc layer = p->layer;
   layer.map.kind = MAP_BATCHED;
   layer.transposed = p->trans_b;
-  memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){p->batch_a, p->m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
-  network_lower_layer(l, &layer, &p->at);
+  layer.inputs = lie_of(&view[A_SIDE], v.step[most][A_SIDE]);
+  layer.weights = lie_of(&view[B_SIDE], v.step[most][B_SIDE]);
+  layer.results = lie_of(&view[C_SIDE], v.step[most][C_SIDE]);
+  memcpy(layer.map.size, (const int64_t[BLOCK_DIMS]){v.dim[most], p->m, 1, p->n, p->k, 1, 1}, sizeof layer.map.size);
+  int64_t index[WEFT_HOST_RANK] = {0}, moved[SIDES] = {0};
+  for (int d = 0; d >= 0;) {
+    network_lower_operands at_point = p->at;
+    at_point.inputs = forward(&view[A_SIDE], moved[A_SIDE]);
+    at_point.weights = forward(&view[B_SIDE], moved[B_SIDE]);
+    at_point.results = forward(&view[C_SIDE], moved[C_SIDE]);
+    network_lower_layer(l, &layer, &at_point);
+    for (d = v.count - 1; d >= 0; d--) {
+      if (d == most) continue;
+      const bool wraps = ++index[d] == v.dim[d];
+      for (int side = 0; side < SIDES; side++)
+        moved[side] += wraps ? -(v.dim[d] - 1) * v.step[d][side] : v.step[d][side];
+      if (!wraps) break;
+      index[d] = 0;
+    }
+  }
+}
+
+// Operands and result as they lie; a transposed first operand as a copy.
+static bool batched_views(network_lowering *l, const product *p, network_lower_view *view) {
+  if (p->trans_a) {
+    const graph_tensor *a = network_lower_input(l, 0);
+    int64_t dim[GRAPH_RANK_MAX];
+    for (int d = 0; d < a->rank; d++) dim[d] = a->dim[d];
+    dim[a->rank - 2] = p->m, dim[a->rank - 1] = p->k;
+    view[A_SIDE] = network_lower_view_at(transposed(l, 0, p->batch_a, p->k, p->m), WEFT_I8, a->rank, dim);
+  } else if (!network_lower_strided_input(l, 0, &view[A_SIDE])) {
+    return false;
+  }
+  return network_lower_strided_input(l, 1, &view[B_SIDE]) && network_lower_strided_result(l, &view[C_SIDE]);
+}
+
+// Leading ones, so that all three have as many dimensions.
+static void level_ranks(network_lower_view *view) {
+  int rank = 0;
+  for (int side = 0; side < SIDES; side++) rank = view[side].rank > rank ? view[side].rank : rank;
+  for (int side = 0; side < SIDES; side++)
+    for (network_lower_view *v = &view[side]; v->rank < rank; v->rank++) {
+      memmove(v->dim + 1, v->dim, (size_t)v->rank * sizeof *v->dim);
+      memmove(v->step + 1, v->step, (size_t)v->rank * sizeof *v->step);
+      v->dim[0] = 1, v->step[0] = 0;
+    }
+}
+
+static bool multiply_pairs(network_lowering *l, product *p) {
+  network_lower_view view[SIDES];
+  if (!batched_views(l, p, view)) return false;
+  level_ranks(view);
+  batched(l, p, view);
+  network_lower_complete(l);
+  return true;
 }
 
 bool network_lower_product(network_lowering *l) {
@@ -112,14 +213,12 @@ bool network_lower_product(network_lowering *l) {
     return network_lower_refuse(l, "int32 results with relu or a residual");
   if (map->bias) p.at.bias = network_lower_place_of(l, 2);
   if (map->residual != 0) p.at.residual = network_lower_place_of(l, 3);
-  const bool together = batch > 1 && p.batch_a == p.batch_b && map->residual == 0;
+  if (network_lower_is_batched(l, l->node)) return multiply_pairs(l, &p);
   p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
-  p.at.weights = p.trans_b && !together ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
+  p.at.weights = p.trans_b ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
   p.at.results = network_lower_result(l, 0);
-  if (!together) align_weights(l, &p);
-  if (together) {
-    batched(l, &p);
-  } else if (p.batch_b == 1) {
+  align_weights(l, &p);
+  if (p.batch_b == 1) {
     one_product(l, &p, p.at.inputs, p.at.weights, p.batch_a * p.m, 0);
   } else {
     for (int64_t i = 0; i < batch; i++)

@@ -144,10 +144,19 @@ bool network_lower_qheadroom(network_lowering *l) {
 }
 
 bool network_lower_qshare(network_lowering *l) {
-  network_call *call = over_rows(l, WEFT_HOST_QSHARE);
-  if (call == NULL || !add_input(l, call, 1, 2)) return false;
+  network_lower_view x, y, sums;
+  if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &sums) ||
+      !network_lower_strided_result(l, &y))
+    return false;
+  sums = network_lower_broadcast(&sums, y.rank, y.dim);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_QSHARE);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &x);
+  network_lower_set(call, 2, &sums);
+  call->call.outer = (uint32_t)(y.rank - 1);
   call->call.number[0] = graph_float(l->node, "scale", 1);
   network_lower_squeeze(call);
+  network_lower_complete(l);
   return true;
 }
 

@@ -13,6 +13,7 @@ typedef struct network_lowering {
   const hw_array *array;
   const graph_node *node;  // at hand
   wf_diag *diag;
+  const graph_node **maker, **reader;  // by tensor: the node that makes it; the one that alone reads it. NULL: none
 } network_lowering;
 
 static inline const graph_tensor *network_lower_tensor(const network_lowering *l, int tensor) {
@@ -86,6 +87,17 @@ uint32_t network_lower_type_bytes(enum weft_host_type type);
 network_lower_view network_lower_broadcast(const network_lower_view *view, int rank, const int64_t *dim);
 // Puts a view behind an operand of a call; operand 0 gives the call its dimensions, the others must have them.
 void network_lower_set(network_call *call, int operand, const network_lower_view *view);
+// Exchanged dimensions as strides (lower_strided.c). A Transpose that keeps the last dimension is no step where one
+// product of several pairs alone reads the result, or alone makes the operand (or a QShare does).
+void network_lower_index(network_lowering *l);
+bool network_lower_is_strided(const network_lowering *l, const graph_node *transpose);
+// An int8 operand of the node at hand, or its result, as it lies in memory.
+bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view);
+bool network_lower_strided_result(network_lowering *l, network_lower_view *view);
+// The last step of the node at hand leaves the result of the Transpose behind it, too.
+void network_lower_complete(network_lowering *l);
+// Whether a product multiplies pairs of matrices in one kernel.
+bool network_lower_is_batched(const network_lowering *l, const graph_node *product);
 // Merges dimensions that are one to all operands: fewer loops for the hart. Those from `outer` on stay apart from the
 // others.
 void network_lower_squeeze(network_call *call);

@@ -353,6 +353,71 @@ static void test_mesh_norms(void **state) {
   graph_destroy(g);
 }
 
+// Attention without copies: heads are strides of the products, of two images too, and of results on their way back; a
+// transposed tensor that has another reader, or is an output, and one whose rows change, are copied.
+static const char exchanged[] =
+    "graph heads\n"
+    "input q i8[2, 19, 3, 24]\n"
+    "input k i8[2, 19, 3, 24]\n"
+    "input v i8[2, 19, 3, 24]\n"
+    "input w i8[2, 3, 19, 24]\n"
+    "constant ones i8[19, 1] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+    "node qt Transpose(q) -> qt i8[2, 3, 19, 24] {perm = [0, 2, 1, 3]}\n"
+    "node kt Transpose(k) -> kt i8[2, 3, 19, 24] {perm = [0, 2, 1, 3]}\n"
+    "node vt Transpose(v) -> vt i8[2, 3, 19, 24] {perm = [0, 2, 1, 3]}\n"
+    "node s QMatMul(qt, kt) -> s i8[2, 3, 19, 19] {transB = 1, scale = 0.002}\n"
+    "node c QMatMul(s, vt) -> c i8[2, 3, 19, 24] {scale = 0.004}\n"
+    "node ct Transpose(c) -> ct i8[2, 19, 3, 24] {perm = [0, 2, 1, 3]}\n"
+    "node n QMatMul(s, w) -> n i32[2, 3, 19, 24]\n"
+    "node m QMatMul(s, ones) -> m i32[2, 3, 19, 1]\n"
+    "node h QShare(n, m) -> h i8[2, 3, 19, 24] {scale = 1.5}\n"
+    "node ht Transpose(h) -> ht i8[2, 19, 3, 24] {perm = [0, 2, 1, 3]}\n"
+    "output ct\noutput ht\n";
+
+static const char exchanged_twice[] =
+    "graph heads\n"
+    "input q i8[2, 19, 3, 24]\n"
+    "input w i8[2, 3, 21, 24]\n"
+    "input x i8[2, 3, 24, 19]\n"
+    "node t Transpose(q) -> t i8[2, 3, 19, 24] {perm = [0, 2, 1, 3]}\n"
+    "node u Transpose(q) -> u i8[3, 2, 19, 24] {perm = [2, 0, 1, 3]}\n"
+    "node z Transpose(x) -> z i8[2, 3, 19, 24] {perm = [0, 1, 3, 2]}\n"
+    "node a QMatMul(t, w) -> a i8[2, 3, 19, 21] {transB = 1, scale = 0.002}\n"
+    "node b QMatMul(w, t) -> b i32[2, 3, 21, 19] {transB = 1}\n"
+    "node d QMatMul(z, w) -> d i8[2, 3, 19, 21] {transB = 1, scale = 0.002}\n"
+    "output a\noutput b\noutput d\noutput u\n";
+
+static int count_copies(const graph *g, const char *array_name) {
+  wf_diag diag = wf_diag_to(stderr);
+  const hw_array array = array_of(array_name);
+  network *net = network_create(g, &(network_options){.array = &array}, &diag);
+  int copies = 0;
+  for (int s = 0; s < net->step_count; s++) copies += net->steps[s].node->op == GRAPH_OP_TRANSPOSE;
+  network_destroy(net);
+  return copies;
+}
+
+static void test_heads(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim32"};
+  static const struct {
+    const char *text;
+    bool copied;
+  } cases[] = {{exchanged, false}, {exchanged_twice, true}};
+  wf_diag diag = wf_diag_to(stderr);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    graph *g = graph_parse("heads", cases[i].text, strlen(cases[i].text), &diag);
+    assert_non_null(g);
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+      run_both(g, arrays[a]);
+      const hw_array array = array_of(arrays[a]);
+      assert_int_equal(run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL).wrong, 0);
+    }
+    assert_int_equal(count_copies(g, "gemmini-default") != 0, cases[i].copied);
+    graph_destroy(g);
+  }
+}
+
 // Softmax around a product: rows of all widths, some in quarters, and sums of several matrices in int32.
 static const char shares[] =
     "graph shares\n"
@@ -672,6 +737,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_products),
                                      cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_mesh_norms),
+                                     cmocka_unit_test(test_heads),
                                      cmocka_unit_test(test_shares),
                                      cmocka_unit_test(test_cells),
                                      cmocka_unit_test(test_windows),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Heads of attention: transposes that exchange dimensions before the last one are strides of the products beside them,
+// so that nobody copies the tensor. The tensor between the two nodes is in no memory.
+#include "compiler/network/private.h"
+
+void network_lower_index(network_lowering *l) {
+  const graph *g = l->g;
+  const size_t count = (size_t)g->tensor_count + 1;
+  l->maker = WF_ARENA_ARRAY(l->net->arena, count, const graph_node *);
+  l->reader = WF_ARENA_ARRAY(l->net->arena, count, const graph_node *);
+  int *uses = WF_ARENA_ARRAY(l->net->arena, count, int);
+  for (int n = 0; n < g->node_count; n++) {
+    const graph_node *node = &g->nodes[n];
+    for (int i = 0; i < node->input_count; i++)
+      if (node->inputs[i] != GRAPH_NONE && uses[node->inputs[i]]++ == 0) l->reader[node->inputs[i]] = node;
+    for (int o = 0; o < node->output_count; o++)
+      if (node->outputs[o] != GRAPH_NONE) l->maker[node->outputs[o]] = node;
+  }
+  for (int o = 0; o < g->output_count; o++) uses[g->outputs[o]] += 2;
+  for (int t = 0; t < g->tensor_count; t++)
+    if (uses[t] != 1) l->reader[t] = NULL;
+}
+
+static int64_t leading(const graph_tensor *t) {
+  int64_t count = 1;
+  for (int d = 0; d + 2 < t->rank; d++) count *= t->dim[d];
+  return count;
+}
+
+bool network_lower_is_batched(const network_lowering *l, const graph_node *product) {
+  const graph_tensor *a = network_lower_tensor(l, product->inputs[0]), *b = network_lower_tensor(l, product->inputs[1]);
+  return product->op == GRAPH_OP_QMAT_MUL && a->rank >= 2 && b->rank >= 2 && leading(a) > 1 &&
+         leading(a) == leading(b) && !network_lower_has(product, 3);
+}
+
+// ---- which transposes
+
+// The last dimension stays: rows of the result are rows of the operand.
+static bool keeps_rows(const network_lowering *l, const graph_node *transpose, int64_t *perm) {
+  const graph_tensor *x = network_lower_tensor(l, transpose->inputs[0]);
+  return x->type == GRAPH_I8 && x->data == NULL && x->rank >= 3 && x->rank <= WEFT_HOST_RANK &&
+         graph_ints(transpose, "perm", perm, WEFT_HOST_RANK) == x->rank && perm[x->rank - 1] == x->rank - 1;
+}
+
+static bool is_read_in_place(const network_lowering *l, const graph_node *transpose) {
+  const graph_node *reader = l->reader[transpose->outputs[0]];
+  return reader != NULL && reader->op == GRAPH_OP_QMAT_MUL && network_lower_is_batched(l, reader) &&
+         (reader->inputs[0] != transpose->outputs[0] || graph_int(reader, "transA", 0) == 0);
+}
+
+static bool writes_in_place(const network_lowering *l, const graph_node *maker) {
+  return maker->op == GRAPH_OP_QSHARE || (maker->op == GRAPH_OP_QMAT_MUL && network_lower_is_batched(l, maker));
+}
+
+static bool is_made_in_place(const network_lowering *l, const graph_node *transpose) {
+  const graph_node *maker = l->maker[transpose->inputs[0]];
+  return maker != NULL && l->reader[transpose->inputs[0]] == transpose && writes_in_place(l, maker);
+}
+
+bool network_lower_is_strided(const network_lowering *l, const graph_node *transpose) {
+  int64_t perm[WEFT_HOST_RANK];
+  return transpose->op == GRAPH_OP_TRANSPOSE && keeps_rows(l, transpose, perm) &&
+         (is_read_in_place(l, transpose) || is_made_in_place(l, transpose));
+}
+
+// ---- views
+
+bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view) {
+  const int tensor = l->node->inputs[input];
+  const graph_node *maker = l->maker[tensor];
+  int64_t perm[WEFT_HOST_RANK];
+  if (maker == NULL || !network_lower_is_strided(l, maker) || !is_read_in_place(l, maker))
+    return network_lower_view_of(l, tensor, view);
+  network_lower_view x;
+  if (!network_lower_view_of(l, maker->inputs[0], &x) || !keeps_rows(l, maker, perm)) return false;
+  *view = x;
+  for (int d = 0; d < x.rank; d++) view->dim[d] = x.dim[perm[d]], view->step[d] = x.step[perm[d]];
+  return true;
+}
+
+// The Transpose whose result the node at hand leaves; NULL: it leaves its own.
+static const graph_node *behind(const network_lowering *l) {
+  const graph_node *reader = l->reader[l->node->outputs[0]];
+  if (reader == NULL || !network_lower_is_strided(l, reader) || is_read_in_place(l, reader)) return NULL;
+  return reader;
+}
+
+bool network_lower_strided_result(network_lowering *l, network_lower_view *view) {
+  const graph_node *transpose = behind(l);
+  int64_t perm[WEFT_HOST_RANK];
+  if (transpose == NULL || !keeps_rows(l, transpose, perm)) return network_lower_view_of(l, l->node->outputs[0], view);
+  network_lower_view y;
+  if (!network_lower_view_of(l, transpose->outputs[0], &y)) return false;
+  *view = y;
+  for (int d = 0; d < y.rank; d++) view->dim[perm[d]] = y.dim[d], view->step[perm[d]] = y.step[d];
+  return true;
+}
+
+void network_lower_complete(network_lowering *l) {
+  const graph_node *transpose = behind(l);
+  if (transpose == NULL) return;
+  network_step *step = &l->net->steps[l->net->step_count - 1];
+  step->also = WF_ARENA_ARRAY(l->net->arena, 1, const graph_node *);
+  step->also[step->also_count++] = transpose;
+}
