@@ -18,6 +18,7 @@ static const cli_verb verbs[] = {
     {"query", "ask the store of a sweep", cli_query},
     {"report", "write the page and the figures of a sweep", cli_report},
     {"diff-engines", "find the first cycle in which two engines differ on a program", cli_diff_engines},
+    {"check", "find races and deadlocks of a program", cli_check},
     {"bench", "compare engines with each other on the same programs", cli_bench},
     {"search", "search hardware and mappings for networks", cli_search},
     {"crosscheck", "compare cycles of layers with the closed forms of other simulators", cli_crosscheck},

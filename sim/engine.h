@@ -60,6 +60,7 @@ typedef struct sim_engine_options {
   const char *accelerator;  // of the systemc engine: which one sits in the platform; NULL: the first it has
   uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
   bool timing_only;         // of the cycle engine: no data is moved, memory keeps its contents
+  unsigned ignored_orders;  // of the engine races: what it takes not to order anything (races_order)
   bool every_cycle;         // of the cycle engine: no cycle is skipped (for tests: the result is the same)
 } sim_engine_options;
 
@@ -94,6 +95,9 @@ typedef struct sim_engine_ops {
   // The cycle in which the last beat of the lines asked for is there, if the cycles up to the one reached decide it.
   // Else SIM_UNKNOWN, and *next is the cycle to bring the engine to before the next question.
   uint64_t (*host_there)(sim_engine *engine, uint64_t *next);
+  // Optional (NULL), without timing: a load or store of the hart's program at `pc`, before it happens. With it the hart
+  // tells all of them.
+  void (*hart_touches)(sim_engine *engine, uint64_t pc, uint64_t address, unsigned bytes, bool write);
   // The cycle that the engine has come to: the first that was not carried out. A response has left in the cycle before
   // the one that the engine has come to when `push` returns.
   uint64_t (*reached)(const sim_engine *engine);

@@ -175,8 +175,17 @@ static uint64_t timed_memory(void *context, uint64_t cycle, uint64_t address, bo
   return write ? cycle : await_line(port);
 }
 
+static void touch(void *context, uint64_t pc, uint64_t address, unsigned bytes, bool write) {
+  const sim_port *port = context;
+  port->engine->ops->hart_touches(port->engine, pc, address, bytes, write);
+}
+
 host_port sim_port_for_host(sim_port *port) {
-  if (port->queue_limit == 0) return (host_port){.context = port, .command = host_command, .fence = host_fence};
+  if (port->queue_limit == 0)
+    return (host_port){.context = port,
+                       .command = host_command,
+                       .fence = host_fence,
+                       .touch = port->engine->ops->hart_touches != NULL ? touch : NULL};
   return (host_port){
       .context = port, .command = timed_command, .fence = timed_fence, .room = timed_room, .memory = timed_memory};
 }

@@ -198,6 +198,24 @@ expect 2 'no form ideal' "$weft" crosscheck --form ideal layers.csv
 expect 1 "nosuch" "$weft" crosscheck nosuch
 
 # ---- two engines: the delays of one are those of the other, or not
+expect 0 '^no races' "$weft" check loads.elf
+expect 0 '"races":.?0' "$weft" check --json - loads.elf
+cat >race.tokens <<'END'
+weft-tokens 1
+load writes sp 0..7
+load push execute
+execute reads sp 4..9
+execute pop load
+execute pop load
+END
+expect 4 'race.tokens:4: race: 0x02 execute reads sp 4..7, which 0x00 .line 2. load writes' "$weft" check race.tokens
+expect 4 'race.tokens:6: deadlock: 0x04 execute waits for a token load -> execute' "$weft" check race.tokens
+expect 4 '"waits_for":.?"token"' "$weft" check --json - race.tokens
+expect 2 'array does not go with a program with tokens' "$weft" check --array dim4 race.tokens
+expect 2 'needs station, fences, room' "$weft" check --ignore stations loads.elf
+expect 1 'nosuch.elf: error' "$weft" check nosuch.elf
+expect 0 '^random layers  *2 ' "$weft" bench races --samples 2 --net none --csv races.csv
+expect 0 '^random layers,2,' cat races.csv
 expect 0 'cycle and cycle agree: 14 records' "$weft" diff-engines --engines cycle,cycle loads.elf
 expect 0 'cycle and cycle agree' "$weft" diff-engines --engines cycle,cycle --disturb 3 loads.elf
 expect 4 'first difference: done of [1-4] .load. mvin dram=0x80000[0-3]00' \

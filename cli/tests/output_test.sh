@@ -46,6 +46,7 @@ full query store.sqlite
 full query store.sqlite --json -
 full report store.sqlite -o report --no-pictures
 full crosscheck net.yaml --array dim4
+full check gemm.trace --array dim4
 full diff-engines gemm.trace --array dim4 --engines cycle,cycle
 full bench --list
 full bench model --help

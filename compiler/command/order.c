@@ -8,27 +8,14 @@
 #include "arch/config.h"
 #include "arch/local.h"
 #include "base/alloc.h"
-#include "base/number.h"
 #include "compiler/command/private.h"
-
-// ---- distances
-
-// Rows between their read and their grant on the bus (hw/rtl/weft_store_path.sv, weft_dma_writer.sv): the queues in
-// front of and behind the scale units, these, the writer's row and the burst that it sends.
-command_distance command_distance_of(const hw_array *array) {
-  enum { DISPATCH = 2, NORMALISER = 2, SHARED_UNITS = 3, WRITER = 3 };
-  const uint32_t delay = array->scratchpad.read_delay;
-  const uint32_t units = wf_max(array->accumulator.scale_latency, (uint32_t)SHARED_UNITS);
-  return (command_distance){.stores = array->store.reservation_entries,
-                            .rows = DISPATCH + 2 * (delay + 2) + (delay + 1) + NORMALISER + units + WRITER};
-}
 
 // ---- stores so far
 
 command_stores command_stores_begin(const hw_array *array) {
   enum { ROOM = 1024 };
   return (command_stores){
-      .distance = command_distance_of(array), .rows = WF_NEW_ARRAY((size_t)ROOM, uint64_t), .room = ROOM};
+      .distance = arch_settling_of(array), .rows = WF_NEW_ARRAY((size_t)ROOM, uint64_t), .room = ROOM};
 }
 
 void command_stores_end(command_stores *s) {
@@ -91,7 +78,7 @@ static bool is_settled(const checker *k, const access *a) {
 }
 
 static void refuse(checker *k, const command_insn *c) {
-  const command_distance d = k->stores.distance;
+  const arch_settling d = k->stores.distance;
   char text[COMMAND_TEXT_MAX];
   command_print_insn(k->program, c, text, sizeof text);
   wf_error(k->diag, wf_in_file(k->program->name), "command %" PRIu64 ": %s: reads bytes that may not be in memory yet",

@@ -14,18 +14,12 @@
 #ifndef COMPILER_COMMAND_ORDER_H
 #define COMPILER_COMMAND_ORDER_H
 
+#include "arch/settle.h"
 #include "compiler/command/command.h"
-
-typedef struct command_distance {
-  uint32_t stores;  // the last ones, which may not be done
-  uint32_t rows;    // of stores that are done, which may be on their way
-} command_distance;
-
-command_distance command_distance_of(const hw_array *array);
 
 // The stores of a program so far, by numbers from 1.
 typedef struct command_stores {
-  command_distance distance;
+  arch_settling distance;
   uint64_t *rows;  // of the first n stores
   size_t count, room;
   size_t settled;  // the last store whose bytes every load behind it sees

@@ -84,12 +84,20 @@ static uint64_t next_chunk(const host *h) {
   return limit - retired < chunk ? limit - retired : chunk;
 }
 
+typedef bool interpreter(host *h, uint64_t budget);
+
+static interpreter *interpreter_of(const host *h) {
+  if (h->timing != NULL) return rv64_run_timed;
+  return h->config.port.touch != NULL ? rv64_run_watched : rv64_run_untimed;
+}
+
 static void run(host *h, bool (*progress)(void *, uint64_t, uint64_t), void *context) {
+  interpreter *const interpret = interpreter_of(h);
   for (;;) {
     uint64_t chunk = next_chunk(h);
     if (chunk == 0) break;
     rv64_fpu saved = rv64_fp_enter();
-    bool ended = h->timing == NULL ? rv64_run_untimed(h, chunk) : rv64_run_timed(h, chunk);
+    bool ended = interpret(h, chunk);
     rv64_fp_collect(h);
     rv64_fp_restore(saved);
     if (ended) return;

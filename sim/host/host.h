@@ -32,6 +32,8 @@ typedef struct host_port {
   // A line of the caches that the hart asks for at `cycle`, or writes back: the cycle in which all of it is there.
   // Requests come in the order of their cycles, but for a few cycles.
   uint64_t (*memory)(void *context, uint64_t cycle, uint64_t address, bool write);
+  // Without timing only; NULL: not told. Each load, store and atomic of the program, at `pc`, before it happens.
+  void (*touch)(void *context, uint64_t pc, uint64_t address, unsigned bytes, bool write);
 } host_port;
 
 typedef struct host_config {

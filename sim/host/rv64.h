@@ -147,9 +147,10 @@ uint32_t rv64_expand(uint16_t c);
 rv64_page *rv64_page_take(host *h, uint64_t offset);
 void rv64_pages_flush(host *h);
 
-// rv64_untimed.c, rv64_timed.c: runs `budget` instructions; true if the run ended (h->end), false if the budget is used
-// up.
+// rv64_untimed.c, rv64_watched.c, rv64_timed.c: runs `budget` instructions; true if the run ended (h->end), false if
+// the budget is used up.
 bool rv64_run_untimed(host *h, uint64_t budget);
+bool rv64_run_watched(host *h, uint64_t budget);
 bool rv64_run_timed(host *h, uint64_t budget);
 
 // rv64_csr.c

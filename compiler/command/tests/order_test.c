@@ -90,7 +90,7 @@ static void test_distance(void **state) {
     const int dim = (int)hw_derive(&array).dim;
     for (int rows = 1; rows <= dim; rows *= 2) {
       const int fillers = fewest(&array, rows);
-      const command_distance d = command_distance_of(&array);
+      const arch_settling d = arch_settling_of(&array);
       assert_int_equal(fillers, (int)(d.stores + (d.rows + (unsigned)rows - 1) / (unsigned)rows));
       assert_true(copies(&array, "ref", copy_twice(&array, fillers, rows, false)));
       assert_true(copies(&array, "cycle", copy_twice(&array, fillers, rows, false)));
