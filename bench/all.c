@@ -45,6 +45,7 @@ static const table tables[] = {
      {"bench", "model", "--samples", "160", "--seed", "11", "--spaces"},
      true},
     {"search", "methods of search under the plain model", {"bench", "search"}, true},
+    {"operators", "methods of search on 540 single operators, under the plain model", {"bench", "operators"}, false},
     {"search-curve",
      "methods of search under the plain model, from few evaluations to many",
      {"bench", "search", "--curve", "--budget", "300000", "--methods", "random,bayes,genetic,published,descent"},

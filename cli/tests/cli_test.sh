@@ -214,6 +214,7 @@ expect 4 '"waits_for":.?"token"' "$weft" check --json - race.tokens
 expect 2 'array does not go with a program with tokens' "$weft" check --array dim4 race.tokens
 expect 2 'needs station, fences, room' "$weft" check --ignore stations loads.elf
 expect 1 'nosuch.elf: error' "$weft" check nosuch.elf
+expect 0 '^product  *2 published / joint .* 1.48' "$weft" bench operators --every 100 --seeds 1 --budget 500
 expect 0 '^random layers  *2 ' "$weft" bench races --samples 2 --net none --csv races.csv
 expect 0 '^random layers,2,' cat races.csv
 expect 0 'cycle and cycle agree: 14 records' "$weft" diff-engines --engines cycle,cycle loads.elf
