@@ -5,6 +5,7 @@
 #include "base/tasks.h"
 #include "compiler/mapping/mapping.h"
 #include "runner/judge.h"
+#include "runner/tune.h"
 #include "search/layers/program.h"
 #include "workloads/networks/networks.h"
 
@@ -55,7 +56,11 @@ static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
   const network_options options = {.array = &n->array,
                                    .tuning = run_tuning(o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
                                    .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
-  n->net = network_create(n->form->placed, &options, diag);
+  const run_tune_request request = {.placed = n->form->placed,
+                                    .options = &options,
+                                    .inputs = (const void *const *)n->form->inputs,
+                                    .values = n->form->values};
+  n->net = run_tune_network(&request, diag);
   return n->net != NULL;
 }
 

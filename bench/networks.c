@@ -14,6 +14,7 @@
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/network.h"
+#include "runner/tune.h"
 #include "sim/figures.h"
 
 typedef struct bench_row {
@@ -102,9 +103,13 @@ static void run_placed(const bench_job *job, const hw_array *array, const graph 
   const options *o = job->options;
   const network_options lowering = {
       .array = array, .tuning = run_tuning((unsigned)o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES), .jobs = COMPILERS};
-  network *net = network_create(placed, &lowering, job->diag);
-  if (net == NULL) return;
   void **inputs = quantise_random_inputs(placed, o->seed);
+  network *net = run_tune_network(
+      &(run_tune_request){.placed = placed, .options = &lowering, .inputs = (const void *const *)inputs}, job->diag);
+  if (net == NULL) {
+    quantise_free_inputs(placed, inputs);
+    return;
+  }
   const sim_engine_options engine = {.quiet = true};
   const run_network_config config = {
       .engine = &sim_cycle_engine, .options = &engine, .inputs = (const void *const *)inputs, .check = !o->no_check};

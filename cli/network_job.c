@@ -15,6 +15,7 @@
 #include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
 #include "hw/array_text.h"
+#include "runner/tune.h"
 
 enum { MAPPINGS_MAX = 1 << 24 };
 
@@ -329,7 +330,9 @@ static network *create(const network_job_options *options, const network_job *jo
                                     .straight = options->straight,
                                     .mapping = network_mappings_find,
                                     .context = mappings};
-  return network_create(job->placed, &lowering, diag);
+  const run_tune_request request = {
+      .placed = job->placed, .options = &lowering, .inputs = (const void *const *)job->inputs};
+  return run_tune_network(&request, diag);
 }
 
 cli_exit network_job_open(const cli_common *common, const network_job_options *asked, const char *path,

@@ -92,8 +92,8 @@ typedef enum {
 
 typedef struct network_options {
   const hw_array *array;   // borrowed
-  compile_tuning tuning;   // of compile_request
-  network_fuse_mode fuse;  // auto needs the judge of `tuning`
+  compile_tuning tuning;   // of runner/tune.h, which makes mappings of it; network_create takes the judge, for `fuse`
+  network_fuse_mode fuse;  // auto needs the judge
   unsigned jobs;           // threads that compile; 0: 1
   bool straight;           // commands without loops: for C, which finds its own; loops take less memory
   bool timing;             // the steps are only timed: kernels that differ in scales alone share a program

@@ -15,6 +15,7 @@
 #include "runner/judge.h"
 #include "runner/measure.h"
 #include "runner/steps.h"
+#include "runner/tune.h"
 #include "search/predict/predict.h"
 
 const char *const sweep_work_status_names[WORK_STATUS_COUNT] = {
@@ -229,6 +230,12 @@ static void run_program(const layers_form *form, const network *net, const sweep
   network_list_release(&list);
 }
 
+static network *create(const layers_form *form, const network_options *options, wf_diag *diag) {
+  const run_tune_request request = {
+      .placed = form->placed, .options = options, .inputs = (const void *const *)form->inputs, .values = form->values};
+  return run_tune_network(&request, diag);
+}
+
 static void compile_and_run(const layers_program *program, const sweep_work_request *request, sweep_work_result *result,
                             wf_diag *diag) {
   const network_options options = {.array = &request->array,
@@ -236,7 +243,7 @@ static void compile_and_run(const layers_program *program, const sweep_work_requ
                                    .timing = true};
   const layers_form *form = layers_program_form(program, &request->array, diag);
   const double start = wf_thread_seconds();
-  network *net = form == NULL ? NULL : network_create(form->placed, &options, diag);
+  network *net = form == NULL ? NULL : create(form, &options, diag);
   const double compiled = wf_thread_seconds();
   result->compile_seconds = compiled - start;
   if (net == NULL) {

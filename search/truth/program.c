@@ -8,6 +8,7 @@
 #include "runner/judge.h"
 #include "runner/measure.h"
 #include "runner/steps.h"
+#include "runner/tune.h"
 #include "search/truth/loop.h"
 
 // ---- a run
@@ -28,7 +29,10 @@ static bool run_on(const layers_program *program, const hw_array *array, unsigne
                                    .mapping = mappings == NULL ? NULL : network_mappings_find,
                                    .context = mappings};
   const layers_form *form = layers_program_form(program, array, diag);
-  network *net = form == NULL ? NULL : network_create(form->placed, &options, diag);
+  if (form == NULL) return false;
+  const run_tune_request tuning = {
+      .placed = form->placed, .options = &options, .inputs = (const void *const *)form->inputs, .values = form->values};
+  network *net = run_tune_network(&tuning, diag);
   if (net == NULL) return false;
   network_step_list list = network_list_steps(net);
   const run_steps_request request = {
