@@ -81,6 +81,13 @@ static size_t add_new(const map_mapping *from, size_t more, map_mapping *list, s
   return count;
 }
 
+// Kernels take the whole window of which the largest is taken.
+static const int64_t *fixed_tiles(const map_layer *layer, int64_t fixed[BLOCK_DIMS]) {
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    fixed[d] = layer->kind == MAP_WINDOW && (d == BLOCK_DIM_R || d == BLOCK_DIM_S) ? layer->size[d] : 0;
+  return fixed;
+}
+
 // The mapper's first, those that are known, the mapper's best, and of many and where the mapper has no more, bands.
 static void list_mappings(tuner *t, shape *s, const map_mapping *first) {
   const run_tune_request *q = t->request;
@@ -94,7 +101,9 @@ static void list_mappings(tuner *t, shape *s, const map_mapping *first) {
   if (!given) {
     if (q->known != NULL) s->count = q->known(q->context, s->call, s->list, s->count, room);
     const size_t share = room < MANY ? room : room - room / 4;
-    const size_t found = map_best(&s->call->layer, t->options.array, NULL, (block_style)first->style, best, share);
+    int64_t fixed[BLOCK_DIMS];
+    const size_t found = map_best(&s->call->layer, t->options.array, fixed_tiles(&s->call->layer, fixed),
+                                  (block_style)first->style, best, share);
     s->count = add_new(best, found, s->list, s->count, share > s->count ? share : s->count);
     if (room >= MANY) s->count = map_add_bands(&s->call->layer, t->options.array, s->list, s->count, room);
   }

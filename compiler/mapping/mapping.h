@@ -191,6 +191,16 @@ size_t map_add_bands(const map_layer *layer, const hw_array *array, map_mapping 
 // The best ones whose results are complete row by row, in single commands: the next layer can follow.
 size_t map_best_by_rows(const map_layer *layer, const hw_array *array, map_mapping *best, size_t room);
 
+// A mapping of one layer for another one of its kind, on any array: tiles and inner loops stay, in blocks of the array,
+// outer loops cover the rest. `from_dim` is the DIM of the array that it was for.
+typedef enum {
+  MAP_RETARGET_FITS,
+  MAP_RETARGET_CLAMPED,   // made smaller for the memories
+  MAP_RETARGET_REJECTED,  // of another kind, or not legal however small
+} map_retargeted;
+map_retargeted map_retarget(const map_layer *from, const map_mapping *mapping, int64_t from_dim, const map_layer *to,
+                            const hw_array *array, map_mapping *out);
+
 // A random mapping; `*seed` is the state of the generator. map_random tries until one is legal (false: none found),
 // map_random_any gives what it finds, often illegal.
 bool map_random(const map_layer *layer, const hw_array *array, uint64_t *seed, map_mapping *mapping);
