@@ -346,13 +346,28 @@ static bool autotune(pipeline *p) {
   return false;
 }
 
-// The mapper's best mappings, and for a quarter of many, and where the mapper has no more, mappings by bands.
-static size_t list_mappings(const pipeline *p, const int64_t *fixed, map_mapping *list, size_t room) {
+// Adds those that the list does not have.
+static size_t add_new(const map_mapping *from, size_t more, map_mapping *list, size_t count, size_t room) {
+  for (size_t i = 0; i < more && count < room; i++) {
+    size_t same = 0;
+    while (same < count && !map_equal(&list[same], &from[i])) same++;
+    if (same == count) list[count++] = from[i];
+  }
+  return count;
+}
+
+size_t compile_list_mappings(const compile_tuning *tuning, const map_layer *layer, const hw_array *array,
+                             const int64_t *fixed, block_style style, map_mapping *list) {
   enum { MANY = 65 };
-  const map_layer *layer = &p->result->layer;
+  const size_t room = tuning->count < MAP_BEST_MAX ? tuning->count : MAP_BEST_MAX;
   const size_t best = room < MANY ? room : room - room / 4;
-  const size_t count = map_best(layer, p->request->array, fixed, p->request->style, list, best);
-  return room < MANY ? count : map_add_bands(layer, p->request->array, list, count, room);
+  map_mapping *own = WF_NEW_ARRAY(room + 1, map_mapping);
+  const size_t found = map_best(layer, array, fixed, style, own, best);
+  size_t count = add_new(own, found < 1 ? found : 1, list, 0, room);
+  if (tuning->known != NULL && count == 1) count = tuning->known(tuning->known_context, layer, list, count, room);
+  count = add_new(own, found, list, count, best > count ? best : count);
+  wf_free(own);
+  return room < MANY ? count : map_add_bands(layer, array, list, count, room);
 }
 
 // A kernel whose blocks are open, with the best of several mappings by simulation.
@@ -360,7 +375,8 @@ static bool tune(pipeline *p, const int64_t *fixed) {
   const size_t room = p->request->tuning.count < MAP_BEST_MAX ? p->request->tuning.count : MAP_BEST_MAX;
   map_mapping *list = WF_NEW_ARRAY(room, map_mapping);
   trial *trials = WF_NEW_ARRAY(room + 1, trial);
-  const size_t count = list_mappings(p, fixed, list, room);
+  const size_t count =
+      compile_list_mappings(&p->request->tuning, &p->result->layer, p->request->array, fixed, p->request->style, list);
   for (size_t i = 0; i < count; i++) trials[i] = (trial){.mapping = &list[i]};
   bool good = count > 0;
   if (!good)
@@ -423,6 +439,17 @@ static bool accept_mapping(const pipeline *p) {
 }
 
 // A mapping for a kernel whose blocks are open, and the kernel lowered with its blocks.
+// The first mapping that is known for the layer, if it is legal and has the tiles that are fixed.
+static bool find_known(const pipeline *p, const int64_t *fixed, map_mapping *known) {
+  const compile_tuning *tuning = &p->request->tuning;
+  const map_layer *layer = &p->result->layer;
+  if (tuning->known == NULL) return false;
+  if (tuning->known(tuning->known_context, layer, known, 0, 1) == 0 || known->style != p->request->style) return false;
+  for (int d = 0; d < BLOCK_DIMS; d++)
+    if (fixed[d] != 0 && fixed[d] != known->tile[d]) return false;
+  return map_check(layer, known, p->request->array, NULL);
+}
+
 static bool choose_with_blocks(pipeline *p) {
   if (p->request->layer != NULL)
     take_layer(p);
@@ -434,6 +461,7 @@ static bool choose_with_blocks(pipeline *p) {
   fixed_tiles(p, fixed);
   if (p->request->tuning.count > 1) return tune(p, fixed);
   map_mapping chosen;
+  if (find_known(p, fixed, &chosen)) return lower_with(p, &chosen);
   return map_default(&p->result->layer, p->request->array, fixed, p->request->style, &chosen, p->diag) &&
          lower_with(p, &chosen);
 }

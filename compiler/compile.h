@@ -54,6 +54,10 @@ typedef struct compile_tuning {
   compile_judge screen;  // a quicker judge, which looks at all of them; NULL: `judge` does
   unsigned confirmed;    // with a screen: so many of the best, and the mapper's first, are left to `judge`
   compile_objective objective;
+  // Adds mappings that are known for a layer to those in a list; returns how many there are then. Tuning tries them;
+  // else the first of them is taken, if there is one. NULL: none is known.
+  size_t (*known)(void *context, const map_layer *layer, map_mapping *list, size_t count, size_t room);
+  void *known_context;
 } compile_tuning;
 
 typedef struct compile_request {
@@ -92,6 +96,11 @@ typedef struct compile_result {
 // False after errors were reported. Release the result in any case.
 bool compile(const compile_request *request, compile_result *result, wf_diag *diag);
 void compile_release(compile_result *result);
+
+// The mappings that tuning tries, at most tuning->count: the mapper's first, those that are known, the mapper's next,
+// and of many, and where the mapper has no more, mappings by bands. Returns how many there are.
+size_t compile_list_mappings(const compile_tuning *tuning, const map_layer *layer, const hw_array *array,
+                             const int64_t *fixed, block_style style, map_mapping *list);
 
 // The array as the compiler sees it: parameters that no program depends on (unread.def) at their defaults. Arrays for
 // which it is the same get the same programs, unless a judge tunes them.

@@ -22,7 +22,7 @@
 #include "runner/steps.h"
 #include "sim/figures.h"
 
-enum { COLOURS = 2, RANKED = 3, ROUNDS = 3, MANY = 65 };
+enum { COLOURS = 2, RANKED = 3, ROUNDS = 3 };
 
 // Layers of one shape.
 typedef struct shape {
@@ -72,15 +72,6 @@ static size_t find_shape(const tuner *t, uint64_t hash) {
   return s;
 }
 
-static size_t add_new(const map_mapping *from, size_t more, map_mapping *list, size_t count, size_t room) {
-  for (size_t i = 0; i < more && count < room; i++) {
-    size_t same = 0;
-    while (same < count && !map_equal(&list[same], &from[i])) same++;
-    if (same == count) list[count++] = from[i];
-  }
-  return count;
-}
-
 // Kernels take the whole window of which the largest is taken.
 static const int64_t *fixed_tiles(const map_layer *layer, int64_t fixed[BLOCK_DIMS]) {
   for (int d = 0; d < BLOCK_DIMS; d++)
@@ -88,26 +79,20 @@ static const int64_t *fixed_tiles(const map_layer *layer, int64_t fixed[BLOCK_DI
   return fixed;
 }
 
-// The mapper's first, those that are known, the mapper's best, and of many and where the mapper has no more, bands.
+// The mapper's first, and those that compile_list_mappings adds; of layers with a given mapping that one.
 static void list_mappings(tuner *t, shape *s, const map_mapping *first) {
-  const run_tune_request *q = t->request;
-  const size_t room = t->options.tuning.count < MAP_BEST_MAX ? t->options.tuning.count : MAP_BEST_MAX;
-  map_mapping *best = WF_NEW_ARRAY(room + 1, map_mapping);
-  s->list = WF_ARENA_ARRAY(t->arena, room + 1, map_mapping);
-  s->list[0] = *first;
-  s->count = 1;
-  const bool given = t->request->options->mapping != NULL &&
-                     t->request->options->mapping(t->request->options->context, s->call) != NULL;
-  if (!given) {
-    if (q->known != NULL) s->count = q->known(q->context, s->call, s->list, s->count, room);
-    const size_t share = room < MANY ? room : room - room / 4;
-    int64_t fixed[BLOCK_DIMS];
-    const size_t found = map_best(&s->call->layer, t->options.array, fixed_tiles(&s->call->layer, fixed),
-                                  (block_style)first->style, best, share);
-    s->count = add_new(best, found, s->list, s->count, share > s->count ? share : s->count);
-    if (room >= MANY) s->count = map_add_bands(&s->call->layer, t->options.array, s->list, s->count, room);
-  }
-  wf_free(best);
+  const network_options *given = t->request->options;
+  map_mapping *tried = WF_NEW_ARRAY(MAP_BEST_MAX + 1, map_mapping);
+  int64_t fixed[BLOCK_DIMS];
+  size_t count = 0;
+  if (given->mapping == NULL || given->mapping(given->context, s->call) == NULL)
+    count = compile_list_mappings(&given->tuning, &s->call->layer, given->array, fixed_tiles(&s->call->layer, fixed),
+                                  (block_style)first->style, tried);
+  s->list = WF_ARENA_ARRAY(t->arena, count + 1, map_mapping);
+  s->list[s->count++] = *first;
+  for (size_t i = 0; i < count; i++)
+    if (!map_equal(&tried[i], first)) s->list[s->count++] = tried[i];
+  wf_free(tried);
 }
 
 static void add_shape(tuner *t, const network_kernel *kernel) {
@@ -400,6 +385,7 @@ bool run_tune(const run_tune_request *request, run_tune_result *result, wf_diag 
              .values = request->values,
              .result = result,
              .arena = wf_arena_create()};
+  t.options.tuning.known = NULL;  // of which trials know, not the mapper's first
   t.options.fuse = NETWORK_FUSE_OFF;
   t.options.timing = true;
   t.options.straight = false;
@@ -445,10 +431,12 @@ network *run_tune_network(const run_tune_request *request, wf_diag *diag) {
   run_tune_result tuned;
   network *net = NULL;
   if (run_tune(request, &tuned, diag)) {
+    if (request->found != NULL) request->found(request->context, &tuned);
     both b = {request->options, &tuned.mappings};
     network_options options = *request->options;
     options.mapping = find_in_both;
     options.context = &b;
+    options.tuning.known = NULL;
     net = network_create(request->placed, &options, diag);
     if (net != NULL) {
       net->compile_seconds += tuned.seconds;

@@ -10,27 +10,28 @@
 #include "compiler/network/mappings.h"
 #include "runner/network.h"
 
+typedef struct run_tune_shape run_tune_shape;
+typedef struct run_tune_result run_tune_result;
+
 typedef struct run_tune_request {
   const graph *placed;
   const network_options *options;  // tuning.count says how many mappings of a layer are tried; 0, 1: none is tuned
   const void *const *inputs;       // per input of the graph
   void *const *values;             // of run_steps_values; NULL: they are found out
-  // Adds mappings that are tried before those of the mapper, which count among tuning.count, to those in the list;
-  // returns how many there are then. NULL: there are none.
-  size_t (*known)(void *context, const layer_call *call, map_mapping *list, size_t count, size_t room);
+  void (*found)(void *context, const run_tune_result *result);  // of run_tune_network, what tuning found; may be NULL
   void *context;
 } run_tune_request;
 
 // What tuning found for the layers of one shape.
-typedef struct run_tune_shape {
+struct run_tune_shape {
   const layer_call *call;
   map_mapping mapping;
   bool changed;             // it is not the mapper's first
   uint64_t cycles, before;  // of all its steps in the network; with the mapper's first
   double energy_pj;         // 0: not known
-} run_tune_shape;
+};
 
-typedef struct run_tune_result {
+struct run_tune_result {
   network_mappings mappings;  // those that are better than the mapper's first
   run_tune_shape *shapes;
   size_t shape_count;
@@ -38,7 +39,7 @@ typedef struct run_tune_result {
   uint64_t cycles, before;  // of the network, with these mappings and without
   double seconds;           // of all processors
   network *base;            // owns the calls
-} run_tune_result;
+};
 
 // Layers for which options->mapping has one keep it. False after errors were reported. Release in any case.
 bool run_tune(const run_tune_request *request, run_tune_result *result, wf_diag *diag);

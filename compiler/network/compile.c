@@ -35,6 +35,8 @@ static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *di
 static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *diag) {
   if (kernel->unit != NULL) return compile_unit(net, kernel, diag);
   compile_request request = layer_request(kernel->call, net->options.array);
+  request.tuning.known = net->options.tuning.known;
+  request.tuning.known_context = net->options.tuning.known_context;
   request.straight = request.for_c = net->options.straight;
   if (net->options.mapping != NULL) request.mapping = net->options.mapping(net->options.context, kernel->call);
   const double start = wf_thread_seconds();

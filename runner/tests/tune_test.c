@@ -111,7 +111,7 @@ static void test_hart(void **state) {
 // ---- mappings from elsewhere
 
 typedef struct elsewhere {
-  uint64_t shape;
+  uint64_t shape, layer;
   map_mapping mapping;
   int asked;
 } elsewhere;
@@ -121,10 +121,10 @@ static const map_mapping *give(void *context, const layer_call *call) {
   return network_shape_of(call) == e->shape ? &e->mapping : NULL;
 }
 
-static size_t know(void *context, const layer_call *call, map_mapping *list, size_t count, size_t room) {
+static size_t know(void *context, const map_layer *layer, map_mapping *list, size_t count, size_t room) {
   elsewhere *e = context;
   assert_true(count == 1 && room == 2);
-  if (network_shape_of(call) != e->shape) return count;
+  if (map_layer_hash(layer) != e->layer) return count;
   e->asked++;
   list[count++] = e->mapping;
   return count;
@@ -138,7 +138,9 @@ static elsewhere first_changed(const job *j) {
   run_tune_result tuned;
   assert_true(run_tune(&request, &tuned, &diag));
   assert_true(tuned.mappings.count > 0);
-  const elsewhere e = {.shape = tuned.mappings.items[0].shape, .mapping = tuned.mappings.items[0].mapping};
+  elsewhere e = {.shape = tuned.mappings.items[0].shape, .mapping = tuned.mappings.items[0].mapping};
+  for (size_t s = 0; s < tuned.shape_count; s++)
+    if (network_shape_of(tuned.shapes[s].call) == e.shape) e.layer = map_layer_hash(&tuned.shapes[s].call->layer);
   run_tune_release(&tuned);
   return e;
 }
@@ -150,8 +152,8 @@ static void test_elsewhere(void **state) {
   elsewhere e = first_changed(&j);
   network_options options = tuned_options(&j, 2, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   run_tune_request request = request_of(&j, &options);
-  request.known = know;
-  request.context = &e;
+  options.tuning.known = know;
+  options.tuning.known_context = &e;
   run_tune_result tuned;
   assert_true(run_tune(&request, &tuned, &diag));
   assert_int_equal(e.asked, 1);
@@ -162,7 +164,7 @@ static void test_elsewhere(void **state) {
   run_tune_release(&tuned);
   options.mapping = give;
   options.context = &e;
-  request.known = NULL;
+  options.tuning.known = NULL;
   network *net = run_tune_network(&request, &diag);
   assert_non_null(net);
   for (int k = 0; k < net->kernel_count; k++)
