@@ -36,6 +36,7 @@ static const table tables[] = {
     {"crosscheck", "cycles of ResNet-50's layers beside SCALE-Sim's closed form", {"crosscheck", "resnet50"}, false},
     {"schedule", "networks with neighbouring layers mixed", {"bench", "schedule"}, true},
     {"races", "programs of the compiler under the check for races", {"bench", "races"}, false},
+    {"transfer", "tuned mappings for other networks and arrays", {"bench", "transfer"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},

@@ -61,6 +61,7 @@ cli_exit cli_run(int argc, char **argv);
 cli_exit cli_search(int argc, char **argv);
 cli_exit cli_sweep(int argc, char **argv);
 cli_exit cli_query(int argc, char **argv);
+cli_exit cli_schedules(int argc, char **argv);
 cli_exit cli_report(int argc, char **argv);
 
 // ---- options: constant tables, and a struct of values for each call

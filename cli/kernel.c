@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cli/schedule_store.h"
 
 const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"kernel", WF_TEXT(kernel_options, kernel), "NAME", "which kernel of the file (default: the only one)"},
@@ -57,6 +58,10 @@ static cli_exit set_choices(const kernel_options *options, compile_request *requ
     const int style = find(options->style, styles, 2);
     if (style < 0) return usage_error("style", options->style, "primitive, loop");
     request->style = (block_style)style;
+  }
+  if (options->mapping != NULL && options->tuning.schedules != NULL) {
+    fprintf(stderr, "weft: error: --mapping and --schedules exclude each other\n");
+    return CLI_USAGE;
   }
   if (options->as_c && !options->print_mapping) {
     fprintf(stderr, "weft: error: --as-c is for --print-mapping\n");
@@ -126,13 +131,18 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (code != CLI_OK) return code;
   if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
   if (options->mapping != NULL) request.mapping = &mapping;
+  schedule_store store;
+  code = schedule_store_open(&store, options->tuning.schedules, &job->array, &request.tuning, diag);
+  if (code != CLI_OK) return code;
   job->text = cli_read_file(path, CLI_TEXT_MAX, &request.length, diag);
-  if (job->text == NULL) return CLI_BAD_INPUT;
   request.text = job->text;
   const double start = wf_process_seconds();
-  const bool good = compile_with(options->shape, &request, &job->result, diag);
+  const bool good = job->text != NULL && compile_with(options->shape, &request, &job->result, diag);
   job->seconds = wf_process_seconds() - start;
+  if (good) schedule_store_add_kernel(&store, path, &job->result);
+  const bool saved = schedule_store_close(&store, common->quiet, diag);
   if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
+  if (!saved) return CLI_BAD_INPUT;
   return options->print_mapping ? print_mapping(options, path, &job->result, diag) : CLI_OK;
 }
 

@@ -16,6 +16,7 @@ static const cli_verb verbs[] = {
     {"sim", "run a program or a command trace on an engine", cli_sim},
     {"sweep", "measure networks on many arrays into a store", cli_sweep},
     {"query", "ask the store of a sweep", cli_query},
+    {"schedules", "list, join and clear stores of tuned mappings", cli_schedules},
     {"report", "write the page and the figures of a sweep", cli_report},
     {"diff-engines", "find the first cycle in which two engines differ on a program", cli_diff_engines},
     {"check", "find races and deadlocks of a program", cli_check},

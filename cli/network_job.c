@@ -321,7 +321,12 @@ static bool read_mappings(const char *path, network_mappings *mappings, wf_diag 
   return good;
 }
 
-static network *create(const network_job_options *options, const network_job *job, network_mappings *mappings,
+static void take_tuned(void *context, const run_tune_result *tuned) {
+  network_job *job = context;
+  schedule_store_add_network(&job->schedules, job->placed->name, tuned);
+}
+
+static network *create(const network_job_options *options, network_job *job, network_mappings *mappings,
                        wf_diag *diag) {
   const network_options lowering = {.array = &job->array,
                                     .tuning = job->tuning,
@@ -330,8 +335,11 @@ static network *create(const network_job_options *options, const network_job *jo
                                     .straight = options->straight,
                                     .mapping = network_mappings_find,
                                     .context = mappings};
-  const run_tune_request request = {
-      .placed = job->placed, .options = &lowering, .inputs = (const void *const *)job->inputs};
+  const run_tune_request request = {.placed = job->placed,
+                                    .options = &lowering,
+                                    .inputs = (const void *const *)job->inputs,
+                                    .found = take_tuned,
+                                    .context = job};
   return run_tune_network(&request, diag);
 }
 
@@ -346,6 +354,8 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   code = set_normaliser(options, job);
   if (code == CLI_OK) code = tuning_open(&options->tuning, false, &job->array, &job->tuning, diag);
   if (code == CLI_OK) code = set_fuse(options, job);
+  if (code == CLI_OK)
+    code = schedule_store_open(&job->schedules, options->tuning.schedules, &job->array, &job->tuning, diag);
   if (code != CLI_OK) return code;
   const double start = wf_process_seconds();
   job->model = read_model(options, path, diag);
@@ -357,10 +367,12 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   const bool read = read_mappings(options->mappings, &mappings, diag);
   if (read) job->net = create(options, job, &mappings, diag);
   network_mappings_release(&mappings);
-  return !read ? CLI_BAD_INPUT : job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;
+  const bool saved = schedule_store_close(&job->schedules, common->quiet, diag);
+  return !read || !saved ? CLI_BAD_INPUT : job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;
 }
 
 void network_job_release(network_job *job) {
+  schedules_destroy(job->schedules.rows);
   network_destroy(job->net);
   for (int i = 0; job->inputs != NULL && i < job->placed->input_count; i++) wf_free(job->inputs[i]);
   wf_free(job->inputs);

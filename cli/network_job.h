@@ -6,6 +6,7 @@
 #include "cli/calibration.h"
 #include "cli/cli.h"
 #include "cli/onnx_dims.h"
+#include "cli/schedule_store.h"
 #include "cli/tuning.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
@@ -49,6 +50,7 @@ typedef struct network_job {
   graph *model, *placed;
   network *net;
   network_fuse_mode fuse;
+  schedule_store schedules;
   void **inputs;  // per input of the placed graph
   double read_seconds, quantise_seconds;
   quantise_quality *quality;  // per output; NULL: not asked for

@@ -9,9 +9,10 @@
 typedef struct tuning_options {
   uint64_t count;
   const char *with, *objective;
+  const char *schedules;  // a store; NULL: none
 } tuning_options;
 
-enum { TUNING_OPTIONS = 3 };
+enum { TUNING_OPTIONS = 4 };
 extern const wf_option tuning_option_rows[TUNING_OPTIONS];
 
 // `other_trials`: the verb makes trials also without --tune. Returns an exit code, after errors were reported.

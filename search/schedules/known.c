@@ -81,8 +81,10 @@ size_t schedules_known(void *lookup, const map_layer *layer, map_mapping *list, 
   for (size_t i = 0; i < n.count && count < room; i++) {
     const schedules_row *row = n.rows[i];
     map_mapping m;
+    const bool same = row->array == array && map_layer_hash(&row->layer) == own;
+    if (l->exact_only && !same) continue;
     const map_retargeted how = map_retarget(&row->layer, &row->mapping, row->dim, layer, l->array, &m);
-    const bool exact = how == MAP_RETARGET_FITS && row->array == array && map_layer_hash(&row->layer) == own;
+    const bool exact = same && how == MAP_RETARGET_FITS;
     atomic_fetch_add(exact                         ? &l->exact
                      : how == MAP_RETARGET_FITS    ? &l->fitted
                      : how == MAP_RETARGET_CLAMPED ? &l->clamped

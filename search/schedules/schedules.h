@@ -55,12 +55,13 @@ typedef struct schedules_lookup {
   const schedules *store;
   const hw_array *array;
   compile_objective objective;
+  bool exact_only;  // only what was tuned for the layer on this array: for a caller that tries nothing
   // What came of it; several threads may ask.
   _Atomic uint64_t exact, fitted, clamped, rejected;
 } schedules_lookup;
 
-// The `known` of compile_tuning; the context is a lookup. First what was tuned for the layer on this array; then, from
-// the nearest of its class, mappings carried over (map_retarget).
+// The `known` of compile_tuning; the context is a lookup. First what was tuned for the layer on this array; then,
+// unless `exact_only`, mappings of the nearest of its class, carried over (map_retarget).
 size_t schedules_known(void *lookup, const map_layer *layer, map_mapping *list, size_t count, size_t room);
 
 #endif

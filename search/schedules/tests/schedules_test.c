@@ -152,6 +152,10 @@ static void test_known(void **state) {
   assert_int_equal(count, 1);
   assert_int_equal(other.exact, 0);
   assert_true(map_check(&own.layer, &list[0], &half, NULL));
+  other.exact_only = true;
+  assert_int_equal(schedules_known(&other, &own.layer, list, 0, 8), 0);
+  lookup.exact_only = true;
+  assert_int_equal(schedules_known(&lookup, &own.layer, list, 0, 8), 1);
   schedules_destroy(s);
 }
 
