@@ -27,11 +27,20 @@ static void take_counts(const run_known_run *run, unsigned times, const hw_array
   m->units = run->units;
 }
 
+static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
+  sim_flow_account_to(engine, cycle, context);
+}
+
 static bool simulate(const run_measure_request *request, const command_program *program, unsigned times,
                      const sim_events *events, run_known_run *known, wf_diag *diag) {
   const sim_engine_options options = {.timing_only = true, .quiet = true};
   const run_config config = {
-      .engine = run_fidelity_engine(request->fidelity), .options = &options, .times = times, .events = events};
+      .engine = request->account != NULL ? &sim_flow_recording_engine : run_fidelity_engine(request->fidelity),
+      .options = &options,
+      .times = times,
+      .events = events,
+      .ended = request->account != NULL ? take_account : NULL,
+      .context = request->account};
   void **none = wf_calloc((size_t)program->tensor_count, sizeof *none);
   run_result run;
   const bool good = run_commands_on(program, &config, none, &run, diag);
@@ -52,7 +61,7 @@ static bool simulate_with_waits(const run_measure_request *request, const comman
 // Only single runs are kept: others are rare.
 static bool run_of(const run_measure_request *request, const run_kept *program, run_measured *m, wf_diag *diag) {
   const unsigned times = request->times == 0 ? 1 : request->times;
-  run_known *known = times == 1 && request->waits == NULL ? request->known : NULL;
+  run_known *known = times == 1 && request->waits == NULL && request->account == NULL ? request->known : NULL;
   run_digest digest = program->digest;
   digest.machine ^= request->fidelity;
   run_known_run run;

@@ -10,6 +10,7 @@
 #include "runner/programs.h"
 #include "runner/waits.h"
 #include "sim/figures.h"
+#include "sim/flow/flow.h"
 
 typedef struct run_measure_request {
   const map_layer *layer;
@@ -20,6 +21,9 @@ typedef struct run_measure_request {
   unsigned times;          // runs in a row, of which the last counts: 2 has warm caches; 0 is 1
   run_fidelity fidelity;
   run_waits *waits;  // if not NULL: where the cycles of all runs went; such runs are always made
+  // If not NULL: what the cycles depend on. Such runs are always made, and on engine flow, which has the same cycles
+  // with the account and without.
+  sim_flow_account *account;
 } run_measure_request;
 
 typedef enum {

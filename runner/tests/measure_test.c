@@ -56,7 +56,23 @@ static void given_mapping(void **state) {
   assert_true(silent.errors > 0);
 }
 
+// What the cycles of flow depend on adds up to them, and asking for it changes none.
+static void account(void **state) {
+  (void)state;
+  const hw_array array = array_named("dim8");
+  sim_flow_account account = {.lost = 0};
+  run_measure_request request = {.layer = &product, .array = &array, .fidelity = RUN_FIDELITY_FLOW};
+  wf_diag diag = wf_diag_to(stderr);
+  const uint64_t cycles = run_measure(&request, &diag).cycles;
+  request.account = &account;
+  assert_int_equal(run_measure(&request, &diag).cycles, cycles);
+  int64_t sum = 0;
+  for (unsigned n = 0; n < SIM_FLOW_WEIGHTS; n++) sum += account.cycles[n];
+  assert_int_equal(sum, cycles);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(repeats), cmocka_unit_test(given_mapping)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(repeats), cmocka_unit_test(given_mapping),
+                                     cmocka_unit_test(account)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

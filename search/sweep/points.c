@@ -64,11 +64,7 @@ static size_t value_at(const sweep_spec *spec, size_t axis, size_t index) {
 static hw_array array_at(const sweep_spec *spec, size_t index) {
   if (spec->sample == SWEEP_LIST) return spec->arrays[index];
   hw_array array = spec->base;
-  for (size_t a = 0; a < spec->axis_count; a++) {
-    const sweep_axis *axis = &spec->axes[a];
-    const uint32_t *values = axis->values + value_at(spec, a, index) * (size_t)axis->param_count;
-    for (int p = 0; p < axis->param_count; p++) hw_param_set(&array, axis->params[p], values[p]);
-  }
+  for (size_t a = 0; a < spec->axis_count; a++) sweep_axis_set(&spec->axes[a], value_at(spec, a, index), &array);
   return array;
 }
 

@@ -16,19 +16,11 @@
 #include "runner/fidelity.h"
 #include "search/descent/plain.h"
 #include "search/layers/program.h"
+#include "search/sweep/axes.h"
 
 typedef enum { SWEEP_GRID, SWEEP_RANDOM, SWEEP_LATIN, SWEEP_LIST } sweep_sample;
 
-enum { SWEEP_TOGETHER_MAX = 8, SWEEP_POINTS_MAX = 1000000 };
-
-// Parameters that change together, and the values they take.
-typedef struct sweep_axis {
-  const hw_param *params[SWEEP_TOGETHER_MAX];
-  int param_count;
-  uint32_t *values;  // value v of parameter p: values[v * param_count + p]
-  size_t value_count;
-  wf_location where;
-} sweep_axis;
+enum { SWEEP_POINTS_MAX = 1000000 };
 
 typedef struct sweep_spec {
   wf_arena *arena;

@@ -109,16 +109,19 @@ static void measure(const sweep_work_memory *memory, const sweep_work_request *r
   size_t length = 0;
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
+  sim_flow_account account = {.lost = 0};
   const run_measured m = run_measure(&(run_measure_request){.layer = &request->layer,
                                                             .array = &request->array,
                                                             .policy = *policy,
                                                             .known = memory->known,
                                                             .programs = memory->programs,
-                                                            .fidelity = (run_fidelity)request->fidelity},
+                                                            .fidelity = (run_fidelity)request->fidelity,
+                                                            .account = request->accounted ? &account : NULL},
                                      &diag);
   fclose(out);
   sweep_work_fail(result, request->id, WORK_GOOD, "");
   take(&m, result);
+  result->account = account;
   if (request->array_energy) result->energy_pj = result->array_pj;
   if (m.status != RUN_MEASURE_GOOD) write_reason(messages, result->reason);
   free(messages);

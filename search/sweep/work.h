@@ -39,6 +39,7 @@ typedef struct sweep_work_request {
   uint32_t mapped;        // with the mapping that is given
   uint32_t array_energy;  // energy_pj of results is what models of arrays count
   uint32_t fidelity;      // run_fidelity
+  uint32_t accounted;     // with what the cycles depend on (engine flow)
   map_mapping mapping;
 } sweep_work_request;
 
@@ -80,8 +81,9 @@ typedef struct sweep_work_result {
   char mapping[WORK_MAPPING];  // text; empty: none
   char units[WORK_UNITS];      // JSON: what each unit spent its cycles on
   char host[WORK_HOST];
-  uint32_t step_count;     // of a program
-  sweep_work_step *steps;  // released by sweep_work_release
+  sim_flow_account account;  // of a layer, if it was asked for
+  uint32_t step_count;       // of a program
+  sweep_work_step *steps;    // released by sweep_work_release
 } sweep_work_result;
 
 // Equal steps of a program: figures are sums over all of them.

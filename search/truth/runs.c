@@ -114,7 +114,7 @@ static size_t ask(truth_runs *r, sweep_work_request *request) {
       .layer = request->program != 0 ? r->context.programs[request->program - 1].hash : map_layer_hash(&request->layer),
       .mapping = request->mapped ? map_hash(&request->mapping) : 0,
       .tune = request->tune,
-      .fidelity = request->fidelity};
+      .fidelity = request->fidelity | request->accounted << 8};
   bool fresh;
   const size_t place = place_of(r, &key, &fresh);
   if (!fresh) return place;
