@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/onnx_dims.h"
 #include "cli/search_answer.h"
+#include "cli/search_codesign.h"
 #include "cli/search_descent.h"
 #include "cli/search_truth.h"
 #include "search/exact/exact.h"
@@ -24,6 +25,7 @@ typedef struct search_options {
   uint64_t side_max, kib_max;
   uint64_t seed, starts, steps, threads;
   uint64_t candidates, tune, flow;
+  search_space_options space;
 } search_options;
 
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
@@ -281,8 +283,36 @@ static const wf_option search_rows[] = {
      "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
 };
 
+// What the joint search does not take; NULL: nothing of it is given.
+static const char *spaceless(const search_options *o, const cli_common *common) {
+  if (o->exact || o->simulate || o->constants != NULL || o->fix != NULL || o->side_max + o->kib_max > 0)
+    return "--space takes no --exact, --simulate, --constants, --fix, --side-max and --kib-max";
+  if (o->model != NULL || o->energy != NULL || o->clock != NULL || o->candidates + o->tune + o->flow > 0)
+    return "--space takes no --model, --energy, --clock, --candidates, --tune and --flow";
+  if (o->starts + o->steps > 0) return "--space takes no --starts and --steps";
+  if (common->array != NULL || common->isa != 0) return "--space takes no --array and --isa: the space has the base";
+  return o->threads > 1024 ? "at most 1024 threads" : NULL;
+}
+
+static cli_exit search_space(const search_options *o, const cli_common *common, const onnx_options *file, int count,
+                             char **names, wf_diag *diag) {
+  const search_space_shared shared = {.objective = o->objective,
+                                      .budget = o->budget,
+                                      .area = o->area,
+                                      .power = o->power,
+                                      .directory = o->directory,
+                                      .seed = o->seed,
+                                      .threads = o->threads,
+                                      .file = file};
+  return search_by_space(&o->space, &shared, common, count, names, diag);
+}
+
+static bool has_space_options(const search_space_options *s) {
+  return s->method != NULL || s->weights != NULL || s->front != NULL || s->latency != NULL;
+}
+
 cli_exit cli_search(int argc, char **argv) {
-  search_options options = {.constants = "dosa", .seed = 1};
+  search_options options = {.seed = 1};
   static const cli_usage usage = {
       .verb = "search",
       .synopsis = "NET...",
@@ -290,7 +320,7 @@ cli_exit cli_search(int argc, char **argv) {
           "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
           "tables (resnet50, bert, ...), or .yaml and .csv files. Each network is searched for itself, by gradients\n"
           "from random starts unless --exact asks for the proven optimum.",
-      .options = {CLI_OPTIONS(search_rows, 0)},
+      .options = {CLI_OPTIONS(search_rows, 0), {search_space_rows, SEARCH_SPACE_ROWS, offsetof(search_options, space)}},
       .min_arguments = 1,
       .max_arguments = 64,
       .takes_array = true,
@@ -298,6 +328,12 @@ cli_exit cli_search(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
+  const bool space = options.space.space != NULL;
+  if (!space && has_space_options(&options.space))
+    return usage_error("--method, --weights, --pareto and --max-latency are for --space");
+  const char *beside = space ? spaceless(&options, &common) : NULL;
+  if (beside != NULL) return usage_error(beside);
+  if (options.constants == NULL) options.constants = "dosa";
   if (options.side_max > 4096 || options.kib_max > 1 << 20 || options.side_max % 2 != 0)
     return usage_error("--side-max is an even number up to 4096, --kib-max one up to 1048576");
   paper_constants constants;
@@ -307,7 +343,7 @@ cli_exit cli_search(int argc, char **argv) {
   if (!paper_constants_named(&constants, options.constants) || constants.vector_words.dram != 0)
     return usage_error("--constants is dosa or 40nm");
   descent_options descent;
-  const char *wrong = descend_with(&options, &exact, &descent);
+  const char *wrong = space ? NULL : descend_with(&options, &exact, &descent);
   if (wrong != NULL) return usage_error(wrong);
   wf_diag diag = wf_diag_to(stderr);
   if (!cli_make_directory(options.directory, &diag)) return CLI_BAD_INPUT;
@@ -318,7 +354,12 @@ cli_exit cli_search(int argc, char **argv) {
       cli_dims_parse(&dims, options.dims, &diag) && cli_names_parse(&outputs, "outputs", options.outputs, &diag);
   job.file = (layers_program_options){
       .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
-  code = parsed ? search_networks(&job, argc, argv) : CLI_USAGE;
+  const onnx_options file = {
+      .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
+  if (!parsed)
+    code = CLI_USAGE;
+  else
+    code = space ? search_space(&options, &common, &file, argc, argv, &diag) : search_networks(&job, argc, argv);
   cli_dims_release(&dims);
   cli_names_release(&outputs);
   return code;

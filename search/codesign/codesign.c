@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of the joint search: see codesign.h. It looks at points with the model of the machine, and lets the one go
+// up whose expected improvement is the largest for the cost of its next rung.
+#include "search/codesign/codesign.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "search/codesign/internal.h"
+
+enum { FIRST = 12, BATCH = 12, DRY = 3 };
+
+static const double gain_wanted = 0.01;  // it stops when a gain of this share
+static const double chance_left = 0.02;  // is less likely than this
+
+// ---- layers of all networks
+
+static codesign_layer *find_layer(codesign_result *r, const map_layer *layer) {
+  for (size_t i = 0; i < r->layer_count; i++)
+    if (map_layer_hash(&r->layers[i].layer) == map_layer_hash(layer)) return &r->layers[i];
+  return NULL;
+}
+
+static void add_layer(codesign_result *r, const layers_layer *from, double weight) {
+  const map_layer layer = layers_to_map(from);
+  codesign_layer *same = find_layer(r, &layer);
+  if (same == NULL) {
+    same = &r->layers[r->layer_count++];
+    *same = (codesign_layer){.name = from->name, .layer = layer, .macs = (double)map_macs(&layer)};
+  }
+  same->times += weight * (double)from->count;
+}
+
+static void add_layers(const codesign_options *o, codesign_result *r) {
+  size_t room = 1;
+  for (size_t n = 0; n < o->network_count; n++) room += o->networks[n].table->count;
+  r->layers = WF_NEW_ARRAY(room, codesign_layer);
+  for (size_t n = 0; n < o->network_count; n++)
+    for (size_t i = 0; i < o->networks[n].table->count; i++)
+      add_layer(r, &o->networks[n].table->layers[i], o->networks[n].weight);
+}
+
+// ---- expected improvement
+
+static double density(double z) { return exp(-z * z / 2) / sqrt(2 * M_PI); }
+static double below(double z) { return erfc(-z / M_SQRT2) / 2; }
+
+// How much less than `best` a point is expected to be, where it is less.
+static double improvement(const codesign_loop *l, const codesign_site *site) {
+  if (l->best == INFINITY) return exp(-site->mean / 100);  // the best of what is believed
+  const double z = (l->best - site->mean) / site->spread;
+  return site->spread * (z * below(z) + density(z));
+}
+
+static double chance(const codesign_loop *l, const codesign_site *site) {
+  if (l->best == INFINITY) return 1;
+  return below((l->best - gain_wanted - site->mean) / site->spread);
+}
+
+static bool climbs(const codesign_site *site) {
+  return !site->failed && site->rungs > 0 && site->rungs < CODESIGN_RUNGS;
+}
+
+static codesign_site *next_of(const codesign_loop *l) {
+  codesign_site *best = NULL;
+  double most = 0;
+  for (size_t i = 0; i < l->result->count; i++) {
+    codesign_site *site = &l->result->sites[i];
+    if (!climbs(site)) continue;
+    double cost = 0;
+    for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++) cost += codesign_rung_cost[rung];
+    const double rate = improvement(l, site) / cost;
+    if (rate > most) most = rate, best = site;
+  }
+  return best;
+}
+
+static double chance_of_any(const codesign_loop *l) {
+  double none = 1;
+  for (size_t i = 0; i < l->result->count; i++)
+    if (climbs(&l->result->sites[i])) none *= 1 - chance(l, &l->result->sites[i]);
+  return 1 - none;
+}
+
+// ---- the best, and the trace
+
+static void find_best(codesign_loop *l) {
+  codesign_result *r = l->result;
+  l->best = INFINITY;
+  r->best = SIZE_MAX;
+  for (size_t i = 0; i < r->count; i++) {
+    const codesign_site *site = &r->sites[i];
+    if (site->failed || site->rungs < CODESIGN_RUNGS) continue;
+    const double value = codesign_goal(l, site->cost[CODESIGN_CYCLE]);
+    if (value >= l->best) continue;
+    l->best = value;
+    if (codesign_within(&l->options->bounds, site->cost[CODESIGN_CYCLE])) r->best = i;
+  }
+}
+
+static double best_value(const codesign_loop *l) {
+  const codesign_result *r = l->result;
+  if (r->best == SIZE_MAX) return INFINITY;
+  return codesign_value(l->options->objective, r->sites[r->best].cost[CODESIGN_CYCLE]);
+}
+
+static void note(codesign_loop *l, size_t site, double mean, double spread) {
+  codesign_result *r = l->result;
+  if (r->event_count == r->event_room) {
+    r->event_room = r->event_room == 0 ? 64 : 2 * r->event_room;
+    r->events = wf_realloc(r->events, r->event_room, sizeof *r->events);
+  }
+  const codesign_site *s = &r->sites[site];
+  const codesign_rung rung = (codesign_rung)(s->rungs == 0 ? 0 : s->rungs - 1);
+  r->events[r->event_count++] =
+      (codesign_event){.site = site,
+                       .rung = rung,
+                       .mean = mean,
+                       .spread = spread,
+                       .value = s->failed ? INFINITY : codesign_value(l->options->objective, s->cost[rung]),
+                       .best = best_value(l),
+                       .spent = r->spent,
+                       .seconds = codesign_spent_seconds(l)};
+}
+
+static void say(const codesign_loop *l, size_t site) {
+  const codesign_site *s = &l->result->sites[site];
+  char text[256];
+  if (l->options->progress == NULL || s->failed || s->rungs < CODESIGN_RUNGS) return;
+  snprintf(text, sizeof text, "point %zu of %zu: %.4g ms, %.4g uJ, %.3f mm2, %s %.4g; best %.4g", site,
+           l->result->count, s->cost[CODESIGN_CYCLE].ms, s->cost[CODESIGN_CYCLE].energy_uj, s->area_mm2,
+           codesign_objective_names[l->options->objective],
+           codesign_value(l->options->objective, s->cost[CODESIGN_CYCLE]), best_value(l));
+  l->options->progress(l->options->context, text);
+}
+
+static void climb(codesign_loop *l, size_t index) {
+  codesign_site *site = &l->result->sites[index];
+  const double mean = site->mean, spread = site->spread;
+  codesign_climb(l, site);
+  find_best(l);
+  note(l, index, mean, spread);
+  say(l, index);
+  codesign_correct(l);
+}
+
+// ---- the loop
+
+static bool has_budget(const codesign_loop *l) {
+  const codesign_options *o = l->options;
+  if (wf_stop_wanted(o->stop)) return false;
+  if (o->simulations > 0) return l->result->spent < o->simulations;
+  return codesign_spent_seconds(l) < o->seconds;
+}
+
+// Looks at what was added from `first` on.
+static void look(codesign_loop *l, size_t first) {
+  codesign_predict(l, first);
+  for (size_t i = first; i < l->result->count; i++) note(l, i, l->result->sites[i].mean, 0);
+  codesign_correct(l);
+}
+
+static size_t propose(codesign_loop *l) {
+  const size_t first = l->result->count, added = codesign_propose(l, BATCH);
+  if (added > 0) look(l, first);
+  return added;
+}
+
+static void begin(codesign_loop *l) {
+  const codesign_point base = codesign_space_base(l->options->space);
+  codesign_add(l, &base);
+  for (unsigned n = 0; n < FIRST * 8 && l->result->count < FIRST; n++) {
+    codesign_point point = {.at = {0}};
+    for (size_t a = 0; a < l->options->space->axis_count; a++)
+      point.at[a] = (uint16_t)(wf_random_next(&l->random) % l->options->space->axes[a].value_count);
+    codesign_add(l, &point);
+  }
+  if (l->result->count > 0) look(l, 0);
+}
+
+// The weights of a front: each climb looks for another mixture of both objectives.
+static void turn(codesign_loop *l) {
+  static const double shares[] = {0, 0.5, 1, 0.25, 0.75};
+  if (!l->options->front) return;
+  l->share = shares[l->result->event_count % (sizeof shares / sizeof *shares)];
+  find_best(l);
+  codesign_correct(l);
+}
+
+static void search(codesign_loop *l) {
+  unsigned dry = 0;
+  for (bool looks = false; has_budget(l); looks = !looks) {
+    turn(l);
+    if (looks) {
+      dry = propose(l) == 0 ? dry + 1 : 0;
+      continue;
+    }
+    codesign_site *next = next_of(l);
+    if (next == NULL && dry > 0) break;
+    if (next == NULL) continue;
+    if (dry >= DRY && !l->options->front && chance_of_any(l) < chance_left) {
+      l->result->settled = true;
+      break;
+    }
+    climb(l, (size_t)(next - l->result->sites));
+  }
+}
+
+// What is begun is ended: a point that is believed to be the best, and ran on engine flow alone, runs on engine cycle.
+static void finish(codesign_loop *l) {
+  l->share = 0;
+  find_best(l);
+  codesign_correct(l);
+  for (unsigned n = 0; n < CODESIGN_RUNGS && l->result->best == SIZE_MAX && !wf_stop_wanted(l->options->stop); n++) {
+    codesign_site *next = next_of(l);
+    if (next != NULL) climb(l, (size_t)(next - l->result->sites));
+  }
+}
+
+// ---- the front
+
+static bool is_beaten(const codesign_options *o, const codesign_result *r, size_t site) {
+  const codesign_cost *a = &r->sites[site].cost[CODESIGN_CYCLE];
+  for (size_t i = 0; i < r->count; i++) {
+    const codesign_cost *b = &r->sites[i].cost[CODESIGN_CYCLE];
+    if (i == site || r->sites[i].failed || r->sites[i].rungs < CODESIGN_RUNGS || !codesign_within(&o->bounds, *b))
+      continue;
+    const double first = codesign_value(o->objective, *b) - codesign_value(o->objective, *a),
+                 second = codesign_value(o->second, *b) - codesign_value(o->second, *a);
+    if (first <= 0 && second <= 0 && (first < 0 || second < 0 || i < site)) return true;
+  }
+  return false;
+}
+
+static void insert_front(const codesign_options *o, codesign_result *r, size_t site) {
+  size_t place = r->front_count++;
+  const double value = codesign_value(o->objective, r->sites[site].cost[CODESIGN_CYCLE]);
+  for (; place > 0 && codesign_value(o->objective, r->sites[r->front[place - 1]].cost[CODESIGN_CYCLE]) > value; place--)
+    r->front[place] = r->front[place - 1];
+  r->front[place] = site;
+}
+
+// The area between the front and twice the figures of the first point, in logarithms of both: 0 where nothing is better
+// than that.
+static double hypervolume(const codesign_options *o, const codesign_result *r) {
+  if (r->sites[0].failed || r->sites[0].rungs < CODESIGN_RUNGS) return 0;
+  const codesign_cost *base = &r->sites[0].cost[CODESIGN_CYCLE];
+  const double right = log(2 * codesign_value(o->objective, *base));
+  double top = log(2 * codesign_value(o->second, *base)), volume = 0;
+  for (size_t i = 0; i < r->front_count; i++) {
+    const codesign_cost *c = &r->sites[r->front[i]].cost[CODESIGN_CYCLE];
+    const double first = log(codesign_value(o->objective, *c)), second = log(codesign_value(o->second, *c));
+    if (first >= right || second >= top) continue;
+    volume += (right - first) * (top - second);
+    top = second;
+  }
+  return volume;
+}
+
+static void find_front(const codesign_options *o, codesign_result *r) {
+  r->front = WF_NEW_ARRAY(r->count + 1, size_t);
+  for (size_t i = 0; i < r->count; i++) {
+    const codesign_site *s = &r->sites[i];
+    if (s->failed || s->rungs < CODESIGN_RUNGS || !codesign_within(&o->bounds, s->cost[CODESIGN_CYCLE])) continue;
+    if (!is_beaten(o, r, i)) insert_front(o, r, i);
+  }
+  r->hypervolume = hypervolume(o, r);
+}
+
+// ----
+
+static void open_loop(const codesign_options *o, codesign_result *result, codesign_loop *l) {
+  *result = (codesign_result){.best = SIZE_MAX};
+  *l = (codesign_loop){.options = o,
+                       .result = result,
+                       .runs = o->runs,
+                       .predicted = o->predicted,
+                       .random = o->seed,
+                       .start_clock = (double)clock() / CLOCKS_PER_SEC,
+                       .best = INFINITY};
+  if (l->runs == NULL) l->runs = truth_runs_create(o->jobs, 0, sweep_work_measure, NULL);
+  if (l->predicted == NULL) l->predicted = predict_table_create(o->jobs);
+  add_layers(o, result);
+}
+
+static void close_loop(codesign_loop *l) {
+  if (l->options->runs == NULL) truth_runs_destroy(l->runs);
+  if (l->options->predicted == NULL) predict_table_destroy(l->predicted);
+}
+
+static void report_failure(const codesign_options *o, const codesign_result *r, wf_diag *diag) {
+  if (r->count == 0) {
+    wf_error(diag, wf_in_file(o->space->name), "no point of the space can be built and holds its constraints");
+    return;
+  }
+  size_t failed = 0;
+  for (size_t i = 0; i < r->count; i++) failed += r->sites[i].failed;
+  if (failed == r->count)
+    wf_error(diag, wf_in_file(o->space->name), "no point runs all layers: %s", r->sites[0].reason);
+  else
+    wf_error(diag, wf_in_file(o->space->name), "none of %zu points that were looked at is within the bounds", r->count);
+}
+
+bool codesign_search(const codesign_options *options, codesign_result *result, wf_diag *diag) {
+  codesign_loop l;
+  open_loop(options, result, &l);
+  begin(&l);
+  if (result->count > 0 && !result->sites[0].failed && result->sites[0].rungs > 0) {
+    climb(&l, 0);
+    if (!result->sites[0].failed) climb(&l, 0);
+  }
+  search(&l);
+  finish(&l);
+  result->chance = chance_of_any(&l);
+  result->seconds = codesign_spent_seconds(&l);
+  if (options->front) find_front(options, result);
+  close_loop(&l);
+  if (result->best != SIZE_MAX) return true;
+  report_failure(options, result, diag);
+  return false;
+}
+
+void codesign_enumerate(const codesign_options *options, double *values) {
+  codesign_result result;
+  codesign_loop l;
+  const size_t points = (size_t)codesign_space_points(options->space);
+  open_loop(options, &result, &l);
+  for (size_t n = 0; n < points; n++) {
+    const codesign_point point = codesign_space_point(options->space, n);
+    codesign_site *site = codesign_add(&l, &point);
+    values[n] = INFINITY;
+    if (site == NULL) continue;
+    codesign_predict(&l, result.count - 1);
+    while (climbs(site)) codesign_climb(&l, site);
+    if (!site->failed && codesign_within(&options->bounds, site->cost[CODESIGN_CYCLE]))
+      values[n] = codesign_value(options->objective, site->cost[CODESIGN_CYCLE]);
+  }
+  close_loop(&l);
+  codesign_release(&result);
+}
+
+void codesign_release(codesign_result *result) {
+  for (size_t i = 0; i < result->count; i++) {
+    for (int rung = 0; rung < CODESIGN_RUNGS; rung++) wf_free(result->sites[i].layers[rung]);
+    wf_free(result->sites[i].mappings);
+    wf_free(result->sites[i].mapped);
+  }
+  wf_free(result->layers);
+  wf_free(result->sites);
+  wf_free(result->events);
+  wf_free(result->front);
+  *result = (codesign_result){0};
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of the joint search (codesign.h).
+#ifndef SEARCH_CODESIGN_INTERNAL_H
+#define SEARCH_CODESIGN_INTERNAL_H
+
+#include "search/codesign/codesign.h"
+
+// What a network costs on a rung, in runs of it on engine cycle: engine flow runs two mappings of each layer in less
+// than half of the time, and the model of the machine takes a fiftieth. Fixed, so that a search depends on no clock.
+#define CODESIGN_RUNG_COSTS \
+  { 0.02, 0.7, 1.0 }
+extern const double codesign_rung_cost[CODESIGN_RUNGS];
+
+typedef struct codesign_loop {
+  const codesign_options *options;
+  codesign_result *result;
+  truth_runs *runs;
+  predict_table *predicted;
+  uint64_t random;
+  double start_clock, own_seconds;  // of this process, and of its children
+  double best;                      // logarithm of the best value, with a front of the one that is looked for
+  double share;                     // of the second objective in what is looked for
+} codesign_loop;
+
+// ---- values (goal.c)
+
+// The logarithm of what is looked for; beyond the bounds far more.
+double codesign_goal(const codesign_loop *l, codesign_cost cost);
+double codesign_exponent(codesign_objective objective, unsigned of);  // of latency, energy, area
+
+// ---- rungs (climb.c)
+
+// The site of a point; NULL: it is known, or cannot be built.
+codesign_site *codesign_add(codesign_loop *l, const codesign_point *point);
+codesign_cost codesign_sum(const codesign_result *r, const codesign_site *site, const codesign_figure *layers);
+// The sites from `first` on, by the model of the machine.
+void codesign_predict(codesign_loop *l, size_t first);
+// The next rung of a site.
+void codesign_climb(codesign_loop *l, codesign_site *site);
+double codesign_spent_seconds(const codesign_loop *l);
+
+// ---- corrections (correct.c)
+
+// What is believed of all sites, from what rungs said of those that climbed them.
+void codesign_correct(codesign_loop *l);
+
+// ---- proposals (moves.c)
+
+// Appends at most so many sites by the method, not yet climbed; how many.
+size_t codesign_propose(codesign_loop *l, size_t count);
+
+#endif
