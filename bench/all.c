@@ -32,6 +32,7 @@ static const table tables[] = {
      true},
     {"engines", "speed and memory of the engines", {"bench", "engines"}, true},
     {"flow", "accuracy and speed of engine flow", {"bench", "flow"}, true},
+    {"codesign", "joint search of the whole machine, on spaces that are simulated whole", {"bench", "codesign"}, true},
     {"gradient", "what engine flow says that parameters are worth", {"bench", "gradient"}, false},
     {"crosscheck", "cycles of ResNet-50's layers beside SCALE-Sim's closed form", {"crosscheck", "resnet50"}, false},
     {"schedule", "networks with neighbouring layers mixed", {"bench", "schedule"}, true},
