@@ -208,12 +208,12 @@ static const wf_option codesign_rows[] = {
     {"methods", WF_TEXT(options, methods), "NAME", "gradient, neighbours, evolution, random"},
     {"objective", WF_TEXT(options, objective), "NAME", "as weft search --space (default edap)"},
     {"seeds", WF_COUNT(options, seeds), "N", "of each method (default 5)"},
-    {"budget", WF_COUNT(options, budget), "N", "simulations in a small space (default 8)"},
+    {"budget", WF_COUNT(options, budget), "N", "simulations in a small space (default 16)"},
     {"large", WF_COUNT(options, large), "N", "in the default space (default 20; 0: leave it out)"},
     {"jobs", WF_COUNT(options, jobs), "N", "processes (default: one for each processor)"},
     {"quick", WF_FLAG(options, quick), NULL, "one small space"},
 };
-static const options defaults = {.seeds = 5, .budget = 8, .large = 20, .objective = "edap"};
+static const options defaults = {.seeds = 5, .budget = 16, .large = 20, .objective = "edap"};
 
 const bench bench_codesign = {
     .name = "codesign",

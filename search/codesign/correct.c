@@ -2,122 +2,180 @@
 // What is believed of points: the highest rung that a point climbed, corrected by what the rungs above it said of other
 // points.
 //
-// A correction is the logarithm of (figure of a rung / figure of the rung below), of cycles and of energy, for each
-// layer. That of a point is a mean over the points that have it, near ones counting more:
+// A correction is the logarithm of (figure of a rung / figure of the rung below), y, of cycles and of energy, for each
+// layer: a Gaussian process over the points that have climbed the rung. Its covariance knows that points with the same
+// value of one axis (the side, say) err alike in part, and near points in all:
 //
-//   mean   = sum c_i / (n + 1)                             over all points; 1: as if one point had none
-//   c(x)   = mean + sum w_i (c_i - mean) / (sum w_i + 1/4) w_i = exp(-(distance / 0.5)^2 / 2)
+//   k(x, x')  = (mean over axes of g_a + product over axes of g_a) / 2,  g_a = exp(-(distance along a / 0.35)^2 / 2)
+//   mean(x)   = m + k(x)^T A,  A = (K + 0.05 I)^-1 (y - m),  m = sum y / (n + 1): as if one point had no error
+//   doubt(x)  = 1 - k(x)^T (K + 0.05 I)^-1 k(x), of the variance
 //
-// The spread of a point is that of the corrections' own errors, each point's from all others; near points make it
-// smaller. With no other point it is PRIOR, what the rungs are known to err (docs/search-model.md, flow-engine.md).
+// The variance itself is that of the corrections' own errors, each point's from all others, and at least what the rungs
+// are known to err (docs/search-model.md, docs/flow-engine.md): points that climbed are near each other, as the best
+// are, so they know each other better than they know the rest.
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "search/codesign/internal.h"
 
 static const double prior[CODESIGN_RUNGS] = {0.15, 0.02, 0};  // of a rung below engine cycle
-static const double reach = 0.5, doubt = 0.25, trusted = 0.7;
+static const double reach = 0.35, noise = 0.05;
 
-typedef struct weights {
-  size_t *sites;  // that have the rung
-  double *weight;
-  size_t count;
-  double sum;
-} weights;
+enum { FIGURES = 2 };  // of a layer: cycles, energy
 
-// Points that have climbed a rung, as they count for a point; not the point itself.
-static weights weigh(const codesign_loop *l, const codesign_site *site, codesign_rung rung) {
-  const codesign_result *r = l->result;
-  weights w = {.sites = WF_NEW_ARRAY(r->count + 1, size_t), .weight = WF_NEW_ARRAY(r->count + 1, double)};
-  for (size_t i = 0; i < r->count; i++) {
-    const codesign_site *other = &r->sites[i];
-    if (other == site || other->failed || other->rungs <= (unsigned)rung) continue;
-    const double distance = codesign_point_distance(l->options->space, &site->point, &other->point) / reach;
-    w.sites[w.count] = i;
-    w.weight[w.count] = exp(-distance * distance / 2);
-    w.sum += w.weight[w.count++];
+typedef struct correction {
+  codesign_rung rung;
+  size_t *sites;    // that have climbed it
+  size_t count;     // of them
+  double *inverse;  // of K + noise, count x count
+  double *offset;   // m of each figure of each layer
+  double *weights;  // A of each, count of them
+  double variance;
+} correction;
+
+static double covariance(const codesign_loop *l, const codesign_point *a, const codesign_point *b) {
+  const codesign_space *space = l->options->space;
+  double sum = 0, product = 1, axes = 0;
+  for (size_t n = 0; n < space->axis_count; n++) {
+    if (space->axes[n].value_count < 2) continue;
+    const double step = ((double)a->at[n] - b->at[n]) / (double)(space->axes[n].value_count - 1) / reach;
+    const double alike = exp(-step * step / 2);
+    sum += alike;
+    product *= alike;
+    axes++;
   }
-  return w;
+  return axes == 0 ? 1 : (sum / axes + product) / 2;
 }
 
-static void release(weights *w) {
-  wf_free(w->sites);
-  wf_free(w->weight);
-}
-
-static double ratio(const codesign_site *site, codesign_rung rung, size_t layer, bool energy) {
-  const codesign_figure *above = &site->layers[rung][layer], *below = &site->layers[rung - 1][layer];
-  return energy ? log(above->energy_uj / below->energy_uj) : log(above->cycles / below->cycles);
-}
-
-static double correction(const codesign_result *r, const weights *w, codesign_rung rung, size_t layer, bool energy) {
-  double mean = 0, sum = 0;
-  for (size_t i = 0; i < w->count; i++) mean += ratio(&r->sites[w->sites[i]], rung, layer, energy);
-  mean /= (double)w->count + 1;
-  for (size_t i = 0; i < w->count; i++)
-    sum += w->weight[i] * (ratio(&r->sites[w->sites[i]], rung, layer, energy) - mean);
-  return mean + sum / (w->sum + doubt);
-}
-
-// Corrects figures of the rung below to this one.
-static void raise(const codesign_loop *l, const codesign_site *site, codesign_rung rung, codesign_figure *figures,
-                  double *cover) {
-  weights w = weigh(l, site, rung);
-  for (size_t i = 0; i < l->result->layer_count; i++) {
-    figures[i].cycles *= exp(correction(l->result, &w, rung, i, false));
-    figures[i].energy_uj *= exp(correction(l->result, &w, rung, i, true));
+// In place, by Gauss and Jordan: the matrix is symmetric and positive definite, so no row needs to change places.
+static void invert(double *m, size_t n) {
+  for (size_t p = 0; p < n; p++) {
+    const double pivot = 1 / m[p * n + p];
+    m[p * n + p] = 1;
+    for (size_t c = 0; c < n; c++) m[p * n + c] *= pivot;
+    for (size_t r = 0; r < n; r++) {
+      const double factor = m[r * n + p];
+      if (r == p) continue;
+      m[r * n + p] = 0;
+      for (size_t c = 0; c < n; c++) m[r * n + c] -= factor * m[p * n + c];
+    }
   }
-  *cover = w.sum / (w.sum + doubt);
-  release(&w);
 }
 
-// What was believed of a point one rung below the one it has, from all others: its error, as a logarithm.
-static double error_of(codesign_loop *l, const codesign_site *site, codesign_rung rung, codesign_figure *figures) {
-  double cover;
-  for (size_t i = 0; i < l->result->layer_count; i++) figures[i] = site->layers[rung - 1][i];
-  raise(l, site, rung, figures, &cover);
-  return codesign_goal(l, codesign_sum(l->result, site, figures)) - codesign_goal(l, site->cost[rung]);
+static double ratio(const codesign_site *site, codesign_rung rung, size_t figure) {
+  const codesign_figure *above = &site->layers[rung][figure / FIGURES],
+                        *below = &site->layers[rung - 1][figure / FIGURES];
+  return figure % FIGURES == 0 ? log(above->cycles / below->cycles) : log(above->energy_uj / below->energy_uj);
 }
 
-// Of what rung - 1 says of rung.
-static double spread_of(codesign_loop *l, codesign_rung rung, codesign_figure *figures) {
-  double sum = prior[rung - 1] * prior[rung - 1];
+static const codesign_site *site_at(const codesign_loop *l, const correction *c, size_t i) {
+  return &l->result->sites[c->sites[i]];
+}
+
+static void fit_figure(const codesign_loop *l, correction *c, size_t figure) {
+  double *weights = &c->weights[figure * c->count], *y = WF_NEW_ARRAY(c->count + 1, double), sum = 0;
+  for (size_t i = 0; i < c->count; i++) sum += y[i] = ratio(site_at(l, c, i), c->rung, figure);
+  c->offset[figure] = sum / ((double)c->count + 1);
+  for (size_t i = 0; i < c->count; i++) {
+    weights[i] = 0;
+    for (size_t k = 0; k < c->count; k++) weights[i] += c->inverse[i * c->count + k] * (y[k] - c->offset[figure]);
+  }
+  wf_free(y);
+}
+
+// The error of what was believed of a point one rung below, from all others: leaving a point out takes its weight over
+// its entry of the inverse away from the correction.
+static double error_of(codesign_loop *l, const correction *c, size_t i, codesign_figure *figures) {
+  const codesign_site *site = site_at(l, c, i);
+  const double own = c->inverse[i * c->count + i];
+  for (size_t n = 0; n < l->result->layer_count; n++) {
+    const double *weights = &c->weights[FIGURES * n * c->count];
+    figures[n].cycles = site->layers[c->rung][n].cycles * exp(-weights[i] / own);
+    figures[n].energy_uj = site->layers[c->rung][n].energy_uj * exp(-weights[c->count + i] / own);
+  }
+  return codesign_goal(l, codesign_sum(l->result, site, figures)) - codesign_goal(l, site->cost[c->rung]);
+}
+
+static double variance_of(codesign_loop *l, const correction *c, codesign_figure *figures) {
+  static const double beyond = 3;  // on the other side of a bound
+  const double least = prior[c->rung - 1] * prior[c->rung - 1];
+  double sum = least;
   size_t count = 1;
-  for (size_t i = 0; i < l->result->count; i++) {
-    const codesign_site *site = &l->result->sites[i];
-    if (site->failed || site->rungs <= (unsigned)rung) continue;
-    const double error = error_of(l, site, rung, figures);
-    if (fabs(error) > 3) continue;  // on the other side of a bound
-    sum += error * error;
+  for (size_t i = 0; i < c->count; i++) {
+    const double error = error_of(l, c, i, figures);
+    if (fabs(error) > beyond) continue;
+    sum += error * error * fmin(1, c->inverse[i * c->count + i]);  // the less was known of it, the less it counts
     count++;
   }
-  return sqrt(sum / (double)count);
+  return fmax(least, sum / (double)count);
 }
 
-static void believe(codesign_loop *l, codesign_site *site, const double spread[CODESIGN_RUNGS],
-                    codesign_figure *figures) {
+static correction fit(codesign_loop *l, codesign_rung rung, codesign_figure *figures) {
+  const codesign_result *r = l->result;
+  correction c = {.rung = rung, .sites = WF_NEW_ARRAY(r->count + 1, size_t)};
+  for (size_t i = 0; i < r->count; i++)
+    if (!r->sites[i].failed && r->sites[i].rungs > (unsigned)rung) c.sites[c.count++] = i;
+  c.inverse = WF_NEW_ARRAY(c.count * c.count + 1, double);
+  for (size_t i = 0; i < c.count; i++)
+    for (size_t k = 0; k < c.count; k++)
+      c.inverse[i * c.count + k] =
+          covariance(l, &site_at(l, &c, i)->point, &site_at(l, &c, k)->point) + (i == k ? noise : 0);
+  invert(c.inverse, c.count);
+  c.offset = WF_NEW_ARRAY(FIGURES * r->layer_count + 1, double);
+  c.weights = WF_NEW_ARRAY(FIGURES * r->layer_count * c.count + 1, double);
+  for (size_t figure = 0; figure < FIGURES * r->layer_count; figure++) fit_figure(l, &c, figure);
+  c.variance = variance_of(l, &c, figures);
+  return c;
+}
+
+static void release(correction *c) {
+  wf_free(c->sites);
+  wf_free(c->inverse);
+  wf_free(c->offset);
+  wf_free(c->weights);
+}
+
+static double dot(const double *a, const double *b, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+// Corrects figures of the rung below to this one; the variance that is left.
+static double raise(const codesign_loop *l, const correction *c, const codesign_site *site, codesign_figure *figures) {
+  double *k = WF_NEW_ARRAY(c->count + 1, double), known = 0;
+  for (size_t i = 0; i < c->count; i++) k[i] = covariance(l, &site->point, &site_at(l, c, i)->point);
+  for (size_t i = 0; i < c->count; i++) known += k[i] * dot(&c->inverse[i * c->count], k, c->count);
+  for (size_t n = 0; n < l->result->layer_count; n++) {
+    const size_t figure = FIGURES * n;
+    figures[n].cycles *= exp(c->offset[figure] + dot(&c->weights[figure * c->count], k, c->count));
+    figures[n].energy_uj *= exp(c->offset[figure + 1] + dot(&c->weights[(figure + 1) * c->count], k, c->count));
+  }
+  wf_free(k);
+  return c->variance * fmax(1 - known, noise);
+}
+
+static void believe(codesign_loop *l, codesign_site *site, const correction *corrections, codesign_figure *figures) {
   double variance = 0;
   if (site->failed || site->rungs == 0) {
     site->mean = INFINITY;
     site->spread = 0;
     return;
   }
-  for (size_t i = 0; i < l->result->layer_count; i++) figures[i] = site->layers[site->rungs - 1][i];
-  for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++) {
-    double cover;
-    raise(l, site, (codesign_rung)rung, figures, &cover);
-    const double own = spread[rung] * (1 - trusted * cover);
-    variance += own * own;
-  }
+  memcpy(figures, site->layers[site->rungs - 1], l->result->layer_count * sizeof *figures);
+  for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++)
+    variance += raise(l, &corrections[rung], site, figures);
   site->mean = codesign_goal(l, codesign_sum(l->result, site, figures));
   site->spread = sqrt(variance);
 }
 
 void codesign_correct(codesign_loop *l) {
   codesign_figure *figures = WF_NEW_ARRAY(l->result->layer_count + 1, codesign_figure);
-  double spread[CODESIGN_RUNGS] = {0};
+  correction corrections[CODESIGN_RUNGS];
   for (unsigned rung = CODESIGN_FLOW; rung < CODESIGN_RUNGS; rung++)
-    spread[rung] = spread_of(l, (codesign_rung)rung, figures);
-  for (size_t i = 0; i < l->result->count; i++) believe(l, &l->result->sites[i], spread, figures);
+    corrections[rung] = fit(l, (codesign_rung)rung, figures);
+  for (size_t i = 0; i < l->result->count; i++) believe(l, &l->result->sites[i], corrections, figures);
+  for (unsigned rung = CODESIGN_FLOW; rung < CODESIGN_RUNGS; rung++) release(&corrections[rung]);
   wf_free(figures);
 }

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "search/codesign/internal.h"
 
-enum { LEADERS = 4, TRIES = 40 };
+enum { LEADERS = 4, TRIES = 40, RANDOM_PART = 4 };
 
 static const codesign_space *space_of(const codesign_loop *l) { return l->options->space; }
 
@@ -176,5 +176,7 @@ size_t codesign_propose(codesign_loop *l, size_t count) {
       [CODESIGN_NEIGHBOURS] = propose_neighbours,
       [CODESIGN_EVOLUTION] = propose_children,
       [CODESIGN_RANDOM] = propose_random};
-  return methods[l->options->method](l, count);
+  // Some at random, or all where the method has none left: what is far from the best is believed on thin grounds.
+  const size_t own = methods[l->options->method](l, count - count / RANDOM_PART);
+  return own + propose_random(l, own > 0 ? count / RANDOM_PART : count);
 }
