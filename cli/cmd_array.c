@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft array list|show|check|diff|params`.
+// `weft array list|show|check|diff|params|cost`.
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "hw/cost.h"
 
 enum { VALUE_TEXT = 64 };
 
@@ -178,21 +179,91 @@ static cli_exit params(const cli_common *common, int argc, char **argv, wf_diag 
   return hw_write_markdown(stdout) ? CLI_OK : CLI_BAD_INPUT;
 }
 
+// ---- what an array costs
+
+static void print_band(const char *name, hw_cost_band band, double total, FILE *out) {
+  fprintf(out, "%-24s %12.0f %12.0f %12.0f %7.2f\n", name, band.value, band.low, band.high, 100 * band.value / total);
+}
+
+static void print_cost(const hw_array *array) {
+  const hw_cost cost = hw_cost_of(array);
+  const hw_cost_unknown *unknown;
+  hw_cost_term term;
+  printf("%-24s %12s %12s %12s %7s\n", "area of, um2 in 40 nm", "", "low", "high", "%");
+  for (int p = 0; p < HW_COST_PARTS; p++) print_band(hw_cost_part_names[p], cost.part[p], cost.total.value, stdout);
+  print_band("all", cost.total, cost.total.value, stdout);
+  puts("\nfigures:");
+  for (size_t i = 0; hw_cost_term_at(array, i, &term); i++)
+    printf("  %-22s %10.1f um2 x %8.0f %-16s %s; %s\n", hw_cost_part_names[term.part], term.um2, term.number,
+           term.driver, term.what, term.source);
+  puts("\nnot known, and nothing here:");
+  for (size_t i = 0; (unknown = hw_cost_unknown_at(i)) != NULL; i++)
+    printf("  %-40s %s\n", unknown->what, unknown->parameters);
+}
+
+static cJSON *band_json(const char *name, hw_cost_band band) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "part", name);
+  cJSON_AddNumberToObject(object, "um2", band.value);
+  cJSON_AddNumberToObject(object, "low_um2", band.low);
+  cJSON_AddNumberToObject(object, "high_um2", band.high);
+  return object;
+}
+
+static cJSON *term_json(const hw_cost_term *term) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "part", hw_cost_part_names[term->part]);
+  cJSON_AddNumberToObject(object, "um2", term->um2);
+  cJSON_AddNumberToObject(object, "number", term->number);
+  cJSON_AddStringToObject(object, "of", term->driver);
+  cJSON_AddStringToObject(object, "what", term->what);
+  cJSON_AddStringToObject(object, "source", term->source);
+  return object;
+}
+
+static cJSON *cost_json(const hw_array *array) {
+  const hw_cost cost = hw_cost_of(array);
+  const hw_cost_unknown *unknown;
+  hw_cost_term term;
+  cJSON *document = cJSON_CreateObject();
+  cJSON_AddStringToObject(document, "array", array->name);
+  cli_json_hash(document, "array_hash", hw_array_hash(array));
+  cJSON_AddItemToObject(document, "total", band_json("all", cost.total));
+  cJSON *parts = cJSON_AddArrayToObject(document, "parts"), *terms = cJSON_AddArrayToObject(document, "terms"),
+        *unknowns = cJSON_AddArrayToObject(document, "unknown");
+  for (int p = 0; p < HW_COST_PARTS; p++) cJSON_AddItemToArray(parts, band_json(hw_cost_part_names[p], cost.part[p]));
+  for (size_t i = 0; hw_cost_term_at(array, i, &term); i++) cJSON_AddItemToArray(terms, term_json(&term));
+  for (size_t i = 0; (unknown = hw_cost_unknown_at(i)) != NULL; i++)
+    cJSON_AddItemToArray(unknowns, cJSON_CreateString(unknown->what));
+  return document;
+}
+
+static cli_exit cost(const cli_common *common, int argc, char **argv, wf_diag *diag) {
+  cli_common chosen = *common;
+  hw_array array;
+  if (argc == 1) chosen.array = argv[0];
+  if (!cli_load_array(&chosen, &array, diag)) return CLI_BAD_INPUT;
+  if (common->json != NULL) return cli_write_json(common->json, cost_json(&array), diag) ? CLI_OK : CLI_BAD_INPUT;
+  print_cost(&array);
+  return CLI_OK;
+}
+
 static const action actions[] = {
     {"list", 0, 0, list}, {"show", 0, 1, show},     {"check", 1, 1000, check},
-    {"diff", 2, 2, diff}, {"params", 0, 0, params},
+    {"diff", 2, 2, diff}, {"params", 0, 0, params}, {"cost", 0, 1, cost},
 };
 
 cli_exit cli_array(int argc, char **argv) {
   static const cli_usage usage = {
       .verb = "array",
-      .synopsis = "list | show [NAME|FILE] | check NAME|FILE... | diff NAME|FILE NAME|FILE | params",
+      .synopsis = "list | show [NAME|FILE] | check NAME|FILE... | diff NAME|FILE NAME|FILE | params | cost [NAME|FILE]",
       .text =
           "list    the built-in arrays\n"
           "show    every parameter of an array, and what follows from them\n"
           "check   read array descriptions and say whether they can be built\n"
           "diff    the parameters in which two arrays differ\n"
-          "params  the table of all parameters, as Markdown",
+          "params  the table of all parameters, as Markdown\n"
+          "cost    the area of every part of an array, with bands and sources",
       .min_arguments = 1,
       .max_arguments = 1001,
       .takes_array = true};

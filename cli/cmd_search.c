@@ -294,8 +294,8 @@ static const char *spaceless(const search_options *o, const cli_common *common) 
   return o->threads > 1024 ? "at most 1024 threads" : NULL;
 }
 
-static cli_exit search_space(const search_options *o, const cli_common *common, const onnx_options *file, int count,
-                             char **names, wf_diag *diag) {
+static cli_exit search_space(const search_options *o, const cli_common *common, const layers_program_options *file,
+                             int count, char **names, wf_diag *diag) {
   const search_space_shared shared = {.objective = o->objective,
                                       .budget = o->budget,
                                       .area = o->area,
@@ -354,12 +354,10 @@ cli_exit cli_search(int argc, char **argv) {
       cli_dims_parse(&dims, options.dims, &diag) && cli_names_parse(&outputs, "outputs", options.outputs, &diag);
   job.file = (layers_program_options){
       .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
-  const onnx_options file = {
-      .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
   if (!parsed)
     code = CLI_USAGE;
   else
-    code = space ? search_space(&options, &common, &file, argc, argv, &diag) : search_networks(&job, argc, argv);
+    code = space ? search_space(&options, &common, &job.file, argc, argv, &diag) : search_networks(&job, argc, argv);
   cli_dims_release(&dims);
   cli_names_release(&outputs);
   return code;

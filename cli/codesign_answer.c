@@ -184,6 +184,17 @@ static void print_front(const codesign_answer *a, FILE *out) {
   }
 }
 
+// Networks as `weft sim` runs them.
+static void print_wholes(const codesign_answer *a, FILE *out) {
+  for (size_t n = 0; n < a->options->network_count; n++) {
+    char name[WF_NAME_LINE], cycles[WF_THOUSANDS];
+    if (!a->wholes[n].known) continue;
+    fprintf(out, "  %s, every step: %s cycles, %.5g uJ, with %zu mappings of its own\n",
+            wf_name_shown(a->options->networks[n].table->name, name),
+            wf_thousands((uint64_t)a->wholes[n].cycles, cycles), a->wholes[n].energy_uj, a->wholes[n].mappings);
+  }
+}
+
 static void print_layers(const codesign_answer *a, FILE *out) {
   const codesign_site *best = best_of(a);
   const double pes = (double)hw_derive(&best->array).dim * hw_derive(&best->array).dim;
@@ -216,6 +227,7 @@ void codesign_answer_print(const codesign_answer *a, FILE *out) {
   fputc('\n', out);
   if (base != NULL) print_cost("base", a, base, out);
   print_cost("answer", a, best_of(a), out);
+  print_wholes(a, out);
   print_effort(a, out);
   print_axes(a, out);
   print_area(a, out);
@@ -308,6 +320,10 @@ cJSON *codesign_answer_json(const codesign_answer *a) {
     cJSON *network = cJSON_CreateObject();
     cJSON_AddStringToObject(network, "name", a->options->networks[n].table->name);
     cJSON_AddNumberToObject(network, "weight", a->options->networks[n].weight);
+    if (a->wholes[n].known) {
+      cli_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
+      cJSON_AddNumberToObject(network, "energy_uj", a->wholes[n].energy_uj);
+    }
     cJSON_AddItemToArray(networks, network);
   }
   cJSON_AddStringToObject(object, "objective", codesign_objective_names[a->options->objective]);

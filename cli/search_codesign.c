@@ -10,7 +10,10 @@
 #include "base/alloc.h"
 #include "base/name.h"
 #include "cli/search_descent.h"
+#include "search/layers/graph.h"
+#include "search/layers/lines.h"
 #include "search/layers/network.h"
+#include "search/truth/program.h"
 
 enum { NETWORKS_MAX = 64 };
 
@@ -28,6 +31,9 @@ typedef struct job {
   codesign_options options;
   codesign_space space;
   layers_network tables[NETWORKS_MAX];
+  layers_program programs[NETWORKS_MAX];
+  codesign_whole wholes[NETWORKS_MAX];
+  network_mappings mappings[NETWORKS_MAX];  // of these
   codesign_network networks[NETWORKS_MAX];
   size_t count;
 } job;
@@ -127,14 +133,81 @@ static bool write_mappings(const codesign_answer *a, const char *directory, wf_d
   return good;
 }
 
-static bool write_all(const codesign_answer *a, const char *directory, wf_diag *diag) {
+static bool write_maps(const codesign_answer *a, const network_mappings *mappings, const char *directory,
+                       wf_diag *diag) {
+  bool good = true;
+  for (size_t n = 0; n < a->options->network_count && good; n++) {
+    if (!a->wholes[n].known) continue;
+    char *name = wf_name_file(a->options->networks[n].table->name), *path = wf_format("%s/%s.maps", directory, name);
+    FILE *out = cli_open_output(path, diag);
+    if (out != NULL) network_mappings_print(&mappings[n], out);
+    good = out != NULL && cli_close(out, path, diag);
+    wf_free(name);
+    wf_free(path);
+  }
+  return good;
+}
+
+static bool write_all(const codesign_answer *a, const network_mappings *mappings, const char *directory,
+                      wf_diag *diag) {
   if (directory == NULL) return true;
   char *json = wf_format("%s/result.json", directory);
   const bool good = write_file(a, directory, "array.yaml", print_array, diag) &&
                     write_file(a, directory, "report.txt", codesign_answer_print, diag) &&
                     write_file(a, directory, "trace.csv", codesign_answer_trace, diag) &&
-                    write_mappings(a, directory, diag) && cli_write_json(json, codesign_answer_json(a), diag);
+                    write_mappings(a, directory, diag) && write_maps(a, mappings, directory, diag) &&
+                    cli_write_json(json, codesign_answer_json(a), diag);
   wf_free(json);
+  return good;
+}
+
+// ---- whole networks
+
+static double whole_value(const void *context, truth_program_cost cost) {
+  const job *j = context;
+  const codesign_cost as = {.cycles = cost.cycles, .ms = cost.cycles, .energy_uj = cost.energy_uj, .area_mm2 = 1};
+  return codesign_value(j->options.objective, as);
+}
+
+static size_t place_of(const codesign_result *r, const layers_layer *layer) {
+  const map_layer map = layers_to_map(layer);
+  size_t i = 0;
+  while (map_layer_hash(&r->layers[i].layer) != map_layer_hash(&map)) i++;
+  return i;
+}
+
+// Every step of a network on the array of the answer.
+static bool run_whole(job *j, const codesign_result *r, size_t which, wf_diag *diag) {
+  const layers_network *table = &j->tables[which];
+  const codesign_site *best = &r->sites[r->best];
+  map_mapping *mappings = WF_NEW_ARRAY(table->count + 1, map_mapping);
+  bool *mapped = WF_NEW_ARRAY(table->count + 1, bool);
+  for (size_t i = 0; i < table->count; i++) {
+    const size_t place = place_of(r, &table->layers[i]);
+    mapped[i] = best->mapped[place];
+    mappings[i] = best->mappings[place];
+  }
+  const truth_program_found found = {.program = &j->programs[which],
+                                     .table = table,
+                                     .array = &best->array,
+                                     .mappings = mappings,
+                                     .mapped = mapped,
+                                     .value = whole_value,
+                                     .context = j};
+  truth_program_cost cost;
+  const bool good = truth_run_found(&found, &cost, &j->mappings[which], diag);
+  if (good)
+    j->wholes[which] = (codesign_whole){
+        .known = true, .cycles = cost.cycles, .energy_uj = cost.energy_uj, .mappings = j->mappings[which].count};
+  wf_free(mappings);
+  wf_free(mapped);
+  return good;
+}
+
+static bool run_wholes(job *j, const codesign_result *r, wf_diag *diag) {
+  bool good = true;
+  for (size_t n = 0; n < j->count && good; n++)
+    if (j->programs[n].placed != NULL) good = run_whole(j, r, n, diag);
   return good;
 }
 
@@ -143,10 +216,10 @@ static bool write_all(const codesign_answer *a, const char *directory, wf_diag *
 static cli_exit search(job *j, const search_space_shared *shared, const cli_common *common, wf_diag *diag) {
   codesign_result result;
   cli_exit code = CLI_CANNOT_BUILD;
-  if (codesign_search(&j->options, &result, diag)) {
-    const codesign_answer answer = {.options = &j->options, .result = &result};
+  if (codesign_search(&j->options, &result, diag) && run_wholes(j, &result, diag)) {
+    const codesign_answer answer = {.options = &j->options, .result = &result, .wholes = j->wholes};
     if (cli_prints(common)) codesign_answer_print(&answer, stdout);
-    code = write_all(&answer, shared->directory, diag) &&
+    code = write_all(&answer, j->mappings, shared->directory, diag) &&
                    (common->json == NULL || cli_write_json(common->json, codesign_answer_json(&answer), diag))
                ? CLI_OK
                : CLI_BAD_INPUT;
@@ -155,12 +228,21 @@ static cli_exit search(job *j, const search_space_shared *shared, const cli_comm
   return code;
 }
 
+// A network as `weft sim` runs it, and the table of its layers.
+static bool load_program(job *j, int n, const char *path, const search_space_shared *shared, wf_diag *diag) {
+  if (!layers_program_load(&j->programs[n], path, path, shared->file, diag)) return false;
+  layers_of_graph(&j->tables[n], j->programs[n].placed);
+  j->tables[n].name = layers_lines_base_name(j->tables[n].arena, path);
+  return true;
+}
+
 static bool load(job *j, const search_space_options *options, const search_space_shared *shared, int count,
                  char **names, wf_diag *diag) {
   bool good = codesign_space_load(&j->space, options->space, diag);
   for (int n = 0; n < count; n++) {
     layers_network *table = &j->tables[n];
-    const bool loaded = layers_load_network(table, names[n], shared->file, diag);
+    const bool loaded =
+        layers_is_network(names[n]) ? load_program(j, n, names[n], shared, diag) : layers_load(table, names[n], diag);
     if (loaded && table->count == 0) wf_error(diag, wf_in_file(names[n]), "no layer of this network runs on the array");
     good = loaded && table->count > 0 && good;
     j->networks[n].table = table;
@@ -185,7 +267,11 @@ cli_exit search_by_space(const search_space_options *options, const search_space
     code = usage_error(wrong);
   else if (load(j, options, shared, count, names, diag))
     code = search(j, shared, common, diag);
-  for (int n = 0; n < count && wrong == NULL; n++) layers_release(&j->tables[n]);
+  for (int n = 0; n < count; n++) {
+    if (j->tables[n].arena != NULL) layers_release(&j->tables[n]);
+    network_mappings_release(&j->mappings[n]);
+    layers_program_release(&j->programs[n]);
+  }
   codesign_space_release(&j->space);
   wf_free(j);
   return code;

@@ -4,8 +4,8 @@
 #define CLI_SEARCH_CODESIGN_H
 
 #include "cli/cli.h"
-#include "compiler/onnx/onnx.h"
 #include "search/codesign/codesign.h"
+#include "search/layers/program.h"
 
 // Options of --space alone; those that it shares with other searches are in cmd_search.c.
 typedef struct search_space_options {
@@ -18,7 +18,7 @@ enum { SEARCH_SPACE_ROWS = 5 };
 typedef struct search_space_shared {
   const char *objective, *budget, *area, *power, *directory;
   uint64_t seed, threads;
-  const onnx_options *file;
+  const layers_program_options *file;
 } search_space_shared;
 
 cli_exit search_by_space(const search_space_options *options, const search_space_shared *shared,
@@ -26,9 +26,17 @@ cli_exit search_by_space(const search_space_options *options, const search_space
 
 // ---- the answer (codesign_answer.c)
 
+// A network as `weft sim` runs it, on the array of the answer.
+typedef struct codesign_whole {
+  bool known;  // it is an ONNX file or a generated network
+  double cycles, energy_uj;
+  size_t mappings;  // that are not the mapper's
+} codesign_whole;
+
 typedef struct codesign_answer {
   const codesign_options *options;
   const codesign_result *result;
+  const codesign_whole *wholes;  // one for each network
 } codesign_answer;
 
 void codesign_answer_print(const codesign_answer *a, FILE *out);

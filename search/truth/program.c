@@ -70,19 +70,18 @@ static void add_for(const network *net, const map_layer *layer, const map_mappin
   }
 }
 
-static bool collect(const truth_options *options, const truth_candidate *c, network_mappings *list, wf_diag *diag) {
-  const layers_network *table = options->goal.network;
-  const network_options lowering = {.array = &c->array, .timing = true};
-  const layers_form *form = layers_program_form(options->program, &c->array, diag);
+static bool collect(const truth_program_found *found, network_mappings *list, wf_diag *diag) {
+  const layers_network *table = found->table;
+  const network_options lowering = {.array = found->array, .timing = true};
+  const layers_form *form = layers_program_form(found->program, found->array, diag);
   network *net = form == NULL ? NULL : network_create(form->placed, &lowering, diag);
   if (net == NULL) return false;
   for (size_t i = 0; i < table->count; i++) {
     const map_layer map = layers_to_map(&table->layers[i]);
     const layer_desc described = layer_of_table(&map);
-    map_mapping mapping;
     layer_call call;
-    if (own_mapping(c, i, &mapping) && layer_call_of(&described, &c->array, &call, diag))
-      add_for(net, &call.layer, &mapping, list);
+    if (found->mapped[i] && layer_call_of(&described, found->array, &call, diag))
+      add_for(net, &call.layer, &found->mappings[i], list);
   }
   network_destroy(net);
   return true;
@@ -90,25 +89,51 @@ static bool collect(const truth_options *options, const truth_candidate *c, netw
 
 // ---- the answer
 
-static double value_of(const truth_options *options, const hw_array *array, truth_program_cost cost) {
-  const double energy_uj = options->whole_energy ? cost.energy_uj : cost.array_energy_uj;
-  return truth_objective(&options->goal, array, (paper_cost){.cycles = cost.cycles, .energy_uj = energy_uj});
-}
-
-static bool run_best(const truth_options *options, const truth_candidate *c, truth_program *p, wf_diag *diag) {
+bool truth_run_found(const truth_program_found *found, truth_program_cost *cost, network_mappings *mappings,
+                     wf_diag *diag) {
   network_mappings own = {0};
   truth_program_cost with;
-  bool good =
-      run_on(options->program, &c->array, options->tune, NULL, &p->best, diag) && collect(options, c, &own, diag);
+  bool good = run_on(found->program, found->array, found->tune, NULL, cost, diag) && collect(found, &own, diag);
   if (good && own.count > 0) {
-    good = run_on(options->program, &c->array, options->tune, &own, &with, diag);
-    if (good && value_of(options, &c->array, with) < value_of(options, &c->array, p->best)) {
-      p->best = with;
-      p->mappings = own;
+    good = run_on(found->program, found->array, found->tune, &own, &with, diag);
+    if (good && found->value(found->context, with) < found->value(found->context, *cost)) {
+      *cost = with;
+      *mappings = own;
       return true;
     }
   }
   network_mappings_release(&own);
+  return good;
+}
+
+typedef struct candidate_value {
+  const truth_options *options;
+  const hw_array *array;
+} candidate_value;
+
+static double value_of(const void *context, truth_program_cost cost) {
+  const candidate_value *v = context;
+  const double energy_uj = v->options->whole_energy ? cost.energy_uj : cost.array_energy_uj;
+  return truth_objective(&v->options->goal, v->array, (paper_cost){.cycles = cost.cycles, .energy_uj = energy_uj});
+}
+
+static bool run_best(const truth_options *options, const truth_candidate *c, truth_program *p, wf_diag *diag) {
+  const layers_network *table = options->goal.network;
+  map_mapping *mappings = WF_NEW_ARRAY(table->count + 1, map_mapping);
+  bool *mapped = WF_NEW_ARRAY(table->count + 1, bool);
+  for (size_t i = 0; i < table->count; i++) mapped[i] = own_mapping(c, i, &mappings[i]);
+  const candidate_value value = {options, &c->array};
+  const truth_program_found found = {.program = options->program,
+                                     .table = table,
+                                     .array = &c->array,
+                                     .mappings = mappings,
+                                     .mapped = mapped,
+                                     .tune = options->tune,
+                                     .value = value_of,
+                                     .context = &value};
+  const bool good = truth_run_found(&found, &p->best, &p->mappings, diag);
+  wf_free(mappings);
+  wf_free(mapped);
   return good;
 }
 

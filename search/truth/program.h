@@ -23,6 +23,24 @@ typedef struct truth_program {
 // candidate has for kernels of its layers, and without, and takes what is better. False after an error was reported;
 // release in any case.
 bool truth_run_program(const truth_options *options, const truth_result *result, truth_program *program, wf_diag *diag);
+// A network on an array that was found, with mappings for layers of its table.
+typedef struct truth_program_found {
+  const layers_program *program;
+  const layers_network *table;
+  const hw_array *array;
+  const map_mapping *mappings;  // of each layer
+  const bool *mapped;           // whether the layer's is another than the mapper's
+  unsigned tune;
+  double (*value)(const void *context, truth_program_cost cost);  // the less, the better
+  const void *context;
+} truth_program_found;
+
+// Runs every step with the mappings, where kernels take them, and without, and takes what is better: `mappings` (empty
+// before; to be released) are those that `weft sim --mappings` gets for the same cycles. False after an error was
+// reported.
+bool truth_run_found(const truth_program_found *found, truth_program_cost *cost, network_mappings *mappings,
+                     wf_diag *diag);
+
 void truth_release_program(truth_program *program);
 
 #endif
