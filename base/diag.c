@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/name.h"
+#include "base/terminal.h"
 
 wf_diag wf_diag_to(FILE *out) { return (wf_diag){.out = out}; }
 
@@ -21,13 +22,15 @@ static void print_location(FILE *out, wf_location where) {
 }
 
 // What a message quotes may hold any bytes. It is written at once: stderr has no buffer.
-static void print_message(wf_diag *diag, wf_location where, const char *kind, const char *format, va_list args) {
+static void print_message(wf_diag *diag, wf_location where, const char *kind, wf_colour colour, const char *format,
+                          va_list args) {
   char *text = NULL;
   size_t length;
   FILE *out = diag->out == NULL ? NULL : open_memstream(&text, &length);
   if (out == NULL) return;
   print_location(out, where);
-  fprintf(out, "%s: ", kind);
+  const bool coloured = wf_terminal_coloured(diag->out);
+  fprintf(out, "%s%s:%s ", wf_terminal_colour(coloured, colour), kind, wf_terminal_colour(coloured, WF_COLOUR_NONE));
   wf_name_print(WF_NAME_MESSAGE, out, format, args);
   fputc('\n', out);
   fclose(out);
@@ -38,7 +41,7 @@ static void print_message(wf_diag *diag, wf_location where, const char *kind, co
 void wf_error(wf_diag *diag, wf_location where, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  print_message(diag, where, "error", format, args);
+  print_message(diag, where, "error", WF_COLOUR_BAD, format, args);
   va_end(args);
   diag->errors++;
 }
@@ -46,7 +49,7 @@ void wf_error(wf_diag *diag, wf_location where, const char *format, ...) {
 void wf_warning(wf_diag *diag, wf_location where, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  print_message(diag, where, "warning", format, args);
+  print_message(diag, where, "warning", WF_COLOUR_WARN, format, args);
   va_end(args);
   diag->warnings++;
 }

@@ -21,4 +21,10 @@ void wf_progress_line(wf_progress *progress, const char *format, ...) __attribut
 // Leaves the terminal: the line stays, or it is removed.
 void wf_progress_end(wf_progress *progress, bool stays);
 
+// For work that cannot say how far it is: from `after` seconds on a thread writes what is done and for how long, as
+// above ("weft: compiling resnet50, 3 s"). NULL of a quiet one. The text is kept by the caller until the end.
+typedef struct wf_busy wf_busy;
+wf_busy *wf_busy_begin(bool quiet, const char *what, double after);
+void wf_busy_end(wf_busy *busy);
+
 #endif

@@ -90,6 +90,9 @@ typedef struct cli_usage {
 // argv[0..*argc). False when the verb should end with *exit: help was printed, or a usage error.
 bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit);
 
+// Work that shows nothing of itself says after so many seconds what it is (wf_busy_begin).
+enum { CLI_BUSY_AFTER = 2 };
+
 // Whether a verb prints its report to stdout: not with --quiet, and not where JSON stands there, which stands alone.
 bool cli_prints(const cli_common *common);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "base/progress.h"
 #include "base/thousands.h"
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
@@ -105,9 +106,11 @@ static cli_exit judge(const cli_common *common, const run_options *options, cons
   const bool compared = !options->timing_only && job->result.block != NULL;
   run_oracle o;
   run_oracle_verdict verdict;
+  wf_busy *busy = wf_busy_begin(common->quiet, "running the kernel", CLI_BUSY_AFTER);
   bool good = run_oracle_fill(&o, &job->result, options->seed, diag);
   if (good && compared) good = run_oracle_expect(&o, &job->result, diag);
   good = good && run_oracle_judge(&o, &job->result, &config, &verdict, diag);
+  wf_busy_end(busy);
   run_oracle_release(&o);
   if (!good) return CLI_CANNOT_BUILD;
   const run_report report = {.job = job,

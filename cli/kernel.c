@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/schedule_store.h"
+#include "base/progress.h"
 
 const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"kernel", WF_TEXT(kernel_options, kernel), "NAME", "which kernel of the file (default: the only one)"},
@@ -137,7 +138,9 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   job->text = cli_read_file(path, CLI_TEXT_MAX, &request.length, diag);
   request.text = job->text;
   const double start = wf_process_seconds();
+  wf_busy *busy = wf_busy_begin(common->quiet, "compiling the kernel", CLI_BUSY_AFTER);
   const bool good = job->text != NULL && compile_with(options->shape, &request, &job->result, diag);
+  wf_busy_end(busy);
   job->seconds = wf_process_seconds() - start;
   if (good) schedule_store_add_kernel(&store, path, &job->result);
   const bool saved = schedule_store_close(&store, common->quiet, diag);

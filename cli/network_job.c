@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
 #include "compiler/network/mappings.h"
@@ -285,9 +286,17 @@ static cli_exit set_normaliser(const network_job_options *options, network_job *
   return CLI_OK;
 }
 
-static bool quantise(const network_job_options *options, network_job *job, wf_diag *diag) {
+// What takes long says so on stderr. Messages come behind it, on lines of their own.
+static graph *place(const cli_common *common, network_job *job, wf_diag *diag) {
+  wf_busy *busy = wf_busy_begin(common->quiet, "quantising the network", CLI_BUSY_AFTER);
+  graph *placed = quantise_network(job->model, &job->quantise, QUANTISE_STAGE_PLACED, diag);
+  wf_busy_end(busy);
+  return placed;
+}
+
+static bool quantise(const cli_common *common, const network_job_options *options, network_job *job, wf_diag *diag) {
   const double start = wf_process_seconds();
-  job->placed = quantise_network(job->model, &job->quantise, QUANTISE_STAGE_PLACED, diag);
+  job->placed = place(common, job, diag);
   job->quantise_seconds = wf_process_seconds() - start;
   if (job->placed == NULL) return false;
   if (options->quality == 0) {
@@ -301,10 +310,12 @@ static bool quantise(const network_job_options *options, network_job *job, wf_di
   compare.samples = (int)options->quality;
   compare.seed = job->quantise.seed + 1000;  // other inputs than those of the calibration
   if (compare.input_sets > compare.samples) compare.input_sets = compare.samples;
+  wf_busy *busy = wf_busy_begin(common->quiet, "comparing with the float model", CLI_BUSY_AFTER);
   job->quality = quantise_compare(job->model, job->placed, &compare, diag);
-  if (job->quality == NULL ||
-      !quantise_compare_layers(job->model, job->placed, &job->forms, &compare, &job->layers, diag))
-    return false;
+  const bool compared = job->quality != NULL &&
+                        quantise_compare_layers(job->model, job->placed, &job->forms, &compare, &job->layers, diag);
+  wf_busy_end(busy);
+  if (!compared) return false;
   warn(job, diag);
   return true;
 }
@@ -361,11 +372,14 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   job->model = read_model(options, path, diag);
   job->read_seconds = wf_process_seconds() - start;
   if (job->model == NULL || !network_check_size(job->model, &job->array, options->int8_ends, diag) ||
-      !read_calibration(options, job, diag) || !quantise(options, job, diag) || !read_inputs(options, job, diag))
+      !read_calibration(options, job, diag) || !quantise(common, options, job, diag) ||
+      !read_inputs(options, job, diag))
     return CLI_BAD_INPUT;
   network_mappings mappings = {0};
   const bool read = read_mappings(options->mappings, &mappings, diag);
+  wf_busy *busy = wf_busy_begin(common->quiet, "compiling the network", CLI_BUSY_AFTER);
   if (read) job->net = create(options, job, &mappings, diag);
+  wf_busy_end(busy);
   network_mappings_release(&mappings);
   const bool saved = schedule_store_close(&job->schedules, common->quiet, diag);
   return !read || !saved ? CLI_BAD_INPUT : job->net == NULL ? CLI_CANNOT_BUILD : CLI_OK;

@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/thousands.h"
 #include "cli/sim_units.h"
+#include "cli/step_table.h"
 #include "runner/figures.h"
 #include "sim/figures.h"
 
@@ -17,55 +18,7 @@
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// [1, 56, 56, 256]
-static void shape_text(const graph *g, const graph_node *node, char *text, size_t size) {
-  const graph_tensor *t = &g->tensors[node->outputs[0]];
-  size_t length = (size_t)snprintf(text, size, "%s[", graph_type_names[t->type]);
-  for (int d = 0; d < t->rank && length < size; d++)
-    length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, d == 0 ? "" : ",", t->dim[d]);
-  if (length < size) snprintf(text + length, size - length, "]");
-}
-
 // ---- text
-
-enum { NAME_WIDTH = 28 };
-
-// Of a name that is too long the end: that is where names of layers differ.
-static void print_name(const char *name, FILE *out) {
-  static const char cut[] = "..";
-  enum { CUT = sizeof cut - 1 };
-  const size_t length = strlen(name);
-  const char *from = name + (length > NAME_WIDTH ? length - (NAME_WIDTH - CUT) : 0);
-  while (((unsigned char)*from & 0xc0) == 0x80) from++;  // a character of UTF-8 stays whole
-  if (from != name) fputs(cut, out);
-  wf_name_column(from, from == name ? NAME_WIDTH : NAME_WIDTH - CUT, true, out);
-}
-
-void network_report_head(FILE *out) {
-  fprintf(out, "%4s %-28s %-14s %-22s %-5s %12s %7s %12s %10s  %s\n", "step", "node", "operator", "result", "place",
-          "cycles", "util %", "bytes", "energy uJ", "waits most for");
-}
-
-void network_report_step(const network *net, int step, const run_step_result *r, FILE *out) {
-  const network_step *s = &net->steps[step];
-  const run_step_figures f = run_step_figures_of(net, s, r);
-  char shape[64], cycles[WF_THOUSANDS], bytes[WF_THOUSANDS];
-  shape_text(net->graph, s->node, shape, sizeof shape);
-  fprintf(out, "%4d ", step);
-  print_name(s->name, out);
-  fprintf(out, " %-14.14s %-22.22s %-5s %12s ", graph_op_name(s->node->op), shape,
-          s->place == GRAPH_ON_ARRAY ? "array" : "host", r->timed ? wf_thousands(r->cycles, cycles) : "-");
-  if (s->macs != 0 && r->cycles != 0)
-    fprintf(out, "%7.2f ", 100 * f.utilisation);
-  else
-    fprintf(out, "%7s ", "");
-  fprintf(out, "%12s ", r->has_units ? wf_thousands(r->units.bus_read_bytes + r->units.bus_written_bytes, bytes) : "");
-  if (f.has_energy)
-    fprintf(out, "%10.2f", f.energy_uj);
-  else
-    fprintf(out, "%10s", "");
-  fprintf(out, "  %s%s\n", f.bound, r->wrong != 0 ? "  WRONG RESULT" : "");
-}
 
 static uint64_t peak_kib(void) {
   struct rusage usage;
@@ -264,7 +217,7 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   const network_step *s = &net->steps[step];
   const run_step_figures f = run_step_figures_of(net, s, r);
   char shape[64];
-  shape_text(net->graph, s->node, shape, sizeof shape);
+  step_table_shape(net->graph, s->node, shape, sizeof shape);
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "node", s->name);
   cJSON_AddStringToObject(object, "operator", graph_op_name(s->node->op));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of a network has to tell: a table of its steps, totals, and the same as JSON and CSV.
+// What a run of a network has to tell behind the table of its steps: totals, and the whole as JSON and CSV.
 #ifndef CLI_NETWORK_REPORT_H
 #define CLI_NETWORK_REPORT_H
 
@@ -15,9 +15,6 @@ typedef struct network_report {
   bool checked, timing_only;
 } network_report;
 
-void network_report_head(FILE *out);
-// One step, as soon as it has run.
-void network_report_step(const network *net, int step, const run_step_result *result, FILE *out);
 void network_report_totals(const network_report *report, FILE *out);
 // The first difference from the reference, if there was one.
 void network_report_wrong(const network_report *report, FILE *out);

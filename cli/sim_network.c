@@ -8,8 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "cli/network_report.h"
 #include "cli/sim_sensitivity.h"
+#include "cli/step_table.h"
 #include "sim/timeline.h"
 
 const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
@@ -20,6 +22,8 @@ const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
     {"no-check", WF_FLAG(sim_network_options, no_check), NULL, "networks: compare nothing with the int8 reference"},
     {"native-host", WF_FLAG(sim_network_options, native_host), NULL,
      "networks: operators of the host run here, without cycles, instead of on the hart"},
+    {"wide", WF_FLAG(sim_network_options, wide), NULL,
+     "networks: the table of steps with all columns and whole names, however narrow the terminal is"},
 };
 
 // ---- while it runs
@@ -27,6 +31,7 @@ const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
 typedef struct watcher {
   const sim_network_options *options;
   bool table;
+  step_table shown;
   wf_progress progress;
   sim_timeline *timeline;
   sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
@@ -35,7 +40,7 @@ typedef struct watcher {
 static void show_step(void *context, const network *net, int step, const run_step_result *result) {
   watcher *w = context;
   if (w->table) {
-    network_report_step(net, step, result, stdout);
+    step_table_row(&w->shown, step, result, stdout);
     fflush(stdout);
   }
   if ((w->table && w->progress.terminal) || !wf_progress_due(&w->progress)) return;
@@ -108,7 +113,8 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
                                      .context = &w};
   run_network_result result;
   if (options->sensitivity) w.accounts = WF_NEW_ARRAY((size_t)job->net->step_count + 1, sim_flow_account);
-  if (w.table) network_report_head(stdout);
+  w.shown = step_table_create(job->net, options->wide ? 0 : wf_terminal_columns(stdout), wf_terminal_coloured(stdout));
+  if (w.table) step_table_head(&w.shown, stdout);
   bool good = run_network(job->net, &config, &result, diag);
   if (w.timeline != NULL &&
       !sim_timeline_close(w.timeline, end_of(job->net, &result), result.has_units ? &result.units : NULL)) {

@@ -7,12 +7,12 @@
 
 typedef struct sim_network_options {
   network_job_options job;
-  bool no_check, native_host, timing_only, sensitivity;
+  bool no_check, native_host, timing_only, sensitivity, wide;
   const char *timeline, *csv, *report;
 } sim_network_options;
 
 // The rows of these options, without those of the job.
-enum { SIM_NETWORK_OPTIONS = 4 };
+enum { SIM_NETWORK_OPTIONS = 5 };
 extern const wf_option sim_network_rows[SIM_NETWORK_OPTIONS];
 
 cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,

@@ -2,7 +2,10 @@
 // Lines of progress where stderr is a file: whole lines, no more often than the pause says, none if quiet.
 #include "base/progress.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <pty.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/test.h"
@@ -35,7 +38,39 @@ static void lines_come_when_they_are_due(void **state) {
   expect(true, 0, "");
 }
 
+// On a terminal the line comes while the work is done, and goes at its end; short or quiet work shows nothing.
+static void show_busy(bool quiet, double after, char *text, size_t size) {
+  int other, ours;
+  assert_int_equal(openpty(&other, &ours, NULL, NULL, NULL), 0);
+  const int kept = dup(STDERR_FILENO);
+  dup2(ours, STDERR_FILENO);
+  wf_busy *busy = wf_busy_begin(quiet, "counting", after);
+  usleep(1100000);
+  wf_busy_end(busy);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  fcntl(other, F_SETFL, O_NONBLOCK);
+  const ssize_t length = read(other, text, size - 1);
+  text[length < 0 ? 0 : length] = '\0';
+  close(ours);
+  close(other);
+}
+
+static void work_without_steps_is_shown(void **state) {
+  (void)state;
+  static const char end[] = "\r\033[K";
+  char text[512];
+  show_busy(false, 0.3, text, sizeof text);
+  assert_non_null(strstr(text, "weft: counting, 1 s"));
+  assert_string_equal(text + strlen(text) - strlen(end), end);
+  show_busy(false, 10, text, sizeof text);
+  assert_string_equal(text, "");
+  show_busy(true, 0, text, sizeof text);
+  assert_string_equal(text, "");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_come_when_they_are_due)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_come_when_they_are_due),
+                                     cmocka_unit_test(work_without_steps_is_shown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
