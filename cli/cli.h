@@ -48,6 +48,7 @@ typedef struct cli_verb {
 cli_exit cli_array(int argc, char **argv);
 cli_exit cli_bench(int argc, char **argv);
 cli_exit cli_check(int argc, char **argv);
+cli_exit cli_example(int argc, char **argv);
 cli_exit cli_graph(int argc, char **argv);
 cli_exit cli_isa(int argc, char **argv);
 cli_exit cli_disasm(int argc, char **argv);

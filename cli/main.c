@@ -27,6 +27,7 @@ static const cli_verb verbs[] = {
     {"net", "make a known network as an ONNX file or a layer table", cli_net},
     {"array", "list, show, check and compare array descriptions", cli_array},
     {"graph", "print the graph of an ONNX model", cli_graph},
+    {"example", "things to try: their command lines and files", cli_example},
     {"isa", "print the instruction set", cli_isa},
     {"disasm", "disassemble a program, custom instructions included", cli_disasm},
 };

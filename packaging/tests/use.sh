@@ -19,6 +19,7 @@ grep -q "as the oracle's" run.txt || fail "a shipped kernel gives another result
 for engine in cycle ref flow "$@"; do
   "$weft" run "$share/weft/kernels/gemm.py" --shape M=32,N=32,K=32 --engine "$engine" --quiet || fail "engine $engine does not run"
 done
+"$weft" example run gemm >example.txt 2>&1 || fail "an example does not run: $(tail -n 3 example.txt)"
 "$weft" sim resnet18 --size 32 --divisor 8 --quiet || fail "a network does not run"
 "$weft" search "$share/weft/layers/conv.yaml" --starts 2 --steps 4 >search.txt || fail "a shipped layer table is not searched"
 "$weft" array check "$share/weft/arrays/dim4.yaml" >/dev/null || fail "a shipped array is refused"
