@@ -304,7 +304,10 @@ static const wf_option sim_rows[] = {
      "write the command stream (by default on engine ref; cycle and rtl add times); weft sim FILE replays it"},
     {"at-recorded-times", WF_FLAG(sim_options, at_recorded_times), NULL,
      "of a trace with times: give each command in the cycle in which the hart gave it"},
-    {"report", WF_TEXT(sim_options, report), "FILE|-", "write the report here instead of stderr"},
+    {"report", WF_TEXT(sim_options, report), "FILE|DIR|-",
+     "programs: write the report here instead of stderr; networks: DIR/index.html shows the run, with DIR/report.txt "
+     "and "
+     "DIR/steps.csv; FILE.txt or -: the totals as text"},
     {"csv", WF_TEXT(sim_options, csv), "FILE|-", "write the result as CSV: file,array,engine,key,value"},
     {"timing-only", WF_FLAG(sim_options, timing_only), NULL,
      "engine cycle: no data is moved, memory keeps its contents; the cycles are the same"},

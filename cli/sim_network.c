@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "cli/network_page.h"
 #include "cli/network_report.h"
 #include "cli/sim_sensitivity.h"
 #include "cli/step_table.h"
@@ -73,10 +75,24 @@ static bool write_file(const char *path, const network_report *report,
   return cli_close(out, path, diag);
 }
 
+// The totals as text, or the page with its files.
+static bool write_report(const cli_common *common, const char *path, const network_report *report, wf_diag *diag) {
+  if (path == NULL || network_page_is_text(path)) return write_file(path, report, network_report_totals, diag);
+  if (!network_page_write(report, path, diag)) return false;
+  char name[WF_NAME_LINE];
+  if (cli_prints(common)) printf("page         %s/index.html\n", wf_name_shown(path, name));
+  return true;
+}
+
+// Before the run: whether what it makes can be written.
+static bool check_report(const char *path, wf_diag *diag) {
+  return path == NULL || network_page_is_text(path) ? cli_check_output(path, diag) : network_page_check(path, diag);
+}
+
 static cli_exit write_reports(const cli_common *common, const sim_network_options *options,
                               const network_report *report, wf_diag *diag) {
   if (cli_prints(common)) network_report_totals(report, stdout);
-  if (!write_file(options->report, report, network_report_totals, diag)) return CLI_BAD_INPUT;
+  if (!write_report(common, options->report, report, diag)) return CLI_BAD_INPUT;
   if (!write_file(options->csv, report, network_report_csv, diag)) return CLI_BAD_INPUT;
   if (common->json != NULL && !cli_write_json(common->json, network_report_json(report), diag)) return CLI_BAD_INPUT;
   network_report_wrong(report, stderr);
@@ -140,7 +156,7 @@ cli_exit sim_network(const cli_common *common, const sim_network_options *option
     wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
     return CLI_USAGE;
   }
-  if (!cli_check_output(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
+  if (!check_report(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
   FILE *timeline = options->timeline == NULL ? NULL : cli_open_output(options->timeline, diag);
   if (options->timeline != NULL && timeline == NULL) return CLI_BAD_INPUT;
   network_job job;

@@ -44,6 +44,7 @@ full sweep sweep.yaml --plan
 full sweep sweep.yaml -o store.sqlite
 full query store.sqlite
 full query store.sqlite --json -
+full example list
 full report store.sqlite -o report --no-pictures
 full crosscheck net.yaml --array dim4
 full check gemm.trace --array dim4
@@ -82,6 +83,7 @@ at_once sweep sweep.yaml -o nowhere/x.sqlite
 at_once sim resnet50 --json nowhere/x.json
 at_once sim resnet50 --csv nowhere/x.csv
 at_once sim resnet50 --report nowhere/x.txt
+at_once sim resnet50 --report nowhere/page
 at_once sim resnet50 --timeline nowhere/x.json
 at_once sim gemm.elf --array dim4 --report nowhere/x.txt
 at_once compile resnet50 -o nowhere/x.elf
@@ -92,9 +94,14 @@ at_once bench networks --csv nowhere/x.csv
 # ---- what fails or is killed leaves the file of before
 echo before >old
 expect 1 'cannot write' "$weft" sim net.onnx --array dim4 --quiet --csv /dev/full
-for option in --timeline --csv --report --json; do
+for option in --timeline --csv --json; do
   expect 1 'nosuch' "$weft" sim nosuch.onnx $option old
 done
+cp old old.txt
+expect 1 'nosuch' "$weft" sim nosuch.onnx --report old.txt
+cmp old old.txt || failed=$((failed + 1))
+expect 1 'old: .*this is a file' "$weft" sim net.onnx --array dim4 --report old
+expect 1 'cannot make the folder' "$weft" sim net.onnx --array dim4 --quiet --report /dev/full.txt/x
 expect 1 'nosuch' "$weft" sim nosuch.elf --trace old --engine ref
 "$weft" sim resnet50 --array dim4 --timeline old --quiet >out.txt 2>&1 &
 pid=$!

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the report's page; made in the build from page.html, page.css, page.js, and Debian's libjs-chart.js.
+// The pages of reports, each one file that needs nothing else: templates and scripts of this folder and Debian's
+// libjs-chart.js, which the build makes texts of.
 #ifndef SEARCH_REPORT_PAGE_H
 #define SEARCH_REPORT_PAGE_H
 
+#include <stdio.h>
+
 extern const char report_page_html[], report_page_css[], report_page_js[], report_chart_js[];
+extern const char report_common_js[], report_network_html[], report_network_js[];
+
+typedef enum {
+  REPORT_PAGE_SWEEP,    // of a sweep or a search: search/report/write.c
+  REPORT_PAGE_NETWORK,  // of one network on one array: cli/network_page.c
+} report_page_kind;
+
+// A page with its data, a JSON document.
+void report_page_write(report_page_kind kind, const char *json, FILE *out);
 
 #endif

@@ -1,12 +1,10 @@
-'use strict';
-// The report's page. `data` is what search/report/write.c put into the page; everything shown follows from it and from the
-// choices in the header. Charts are made once per choice and thrown away for the next.
+// The page of a sweep or a search. `data` is what search/report/write.c puts into the page; everything shown follows from it
+// and from the choices at its head, which its URL keeps.
 (() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const $ = (id) => document.getElementById(id);
-  const palette = ['#1d4ed8', '#c2410c', '#15803d', '#7e22ce', '#b45309', '#0e7490', '#be123c', '#4d7c0f', '#475569', '#a21caf'];
-  const charts = {};
-  const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null };
+  const { $, number, percent, element, colours } = weft;
+  const data = weft.data();
+  const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null, filters: {}, pins: [] };
+  const PINS = 4;  // points side by side
 
   // An array without a table of energies has none.
   const energyOf = (p, n) => (p.sums[n][1] === null ? NaN : p.sums[n][1] / 1e6);
@@ -24,36 +22,16 @@
     state.y = 'area';
   }
 
-  const parameters = [...new Set(data.points.flatMap((p) => Object.keys(p.values)))];
-  const isGood = (p) => p.sums !== undefined && p.sums[state.network] !== null;
+  // Parameters that always have the same value as one before, as those that are swept together, say nothing of their own.
+  const names = [...new Set(data.points.flatMap((p) => Object.keys(p.values)))];
+  const parameters = names.filter((name, i) => !names.slice(0, i).some((other) => data.points.every((p) => p.values[name] === p.values[other])));
+  const same = (name) => names.filter((other) => data.points.every((p) => p.values[name] === p.values[other])).join(', ');
+  const valuesOf = (name, points) => [...new Set(points.map((p) => p.values[name]))].sort((a, b) => (a > b ? 1 : -1));
+
+  const isMeasured = (p) => p.sums !== undefined && p.sums[state.network] !== null;
+  const passes = (p) => Object.entries(state.filters).every(([name, value]) => String(p.values[name]) === value);
+  const isGood = (p) => isMeasured(p) && passes(p);
   const good = () => data.points.filter(isGood);
-
-  const number = (v) => {
-    if (!Number.isFinite(v)) return '-';
-    if (Number.isInteger(v) && Math.abs(v) < 1e15) return v.toLocaleString('en');
-    const size = Math.abs(v);
-    return size !== 0 && (size >= 1e6 || size < 1e-3) ? v.toExponential(3) : v.toLocaleString('en', { maximumSignificantDigits: 4 });
-  };
-  const percent = (v) => (100 * v).toFixed(1) + ' %';
-
-  function element(name, text, className) {
-    const e = document.createElement(name);
-    if (text !== undefined) e.textContent = text;
-    if (className) e.className = className;
-    return e;
-  }
-
-  function draw(id, config) {
-    if (charts[id]) charts[id].destroy();
-    config.options = Object.assign({ responsive: true, maintainAspectRatio: false, animation: false }, config.options);
-    charts[id] = new Chart($(id), config);
-    return charts[id];
-  }
-
-  const logScale = (label) => ({ type: 'logarithmic', title: { display: true, text: label }, ticks: { maxTicksLimit: 8, callback: (v) => {
-    const lead = v / 10 ** Math.floor(Math.log10(v) + 1e-9);
-    return [1, 2, 5].some((l) => Math.abs(lead - l) < 1e-6) ? number(v) : '';
-  } } });
 
   // ---- the scatter
 
@@ -66,30 +44,42 @@
     return sorted.filter((p) => p.y < least && ((least = p.y), true));
   }
 
-  function drawScatter() {
+  function scatterPoints() {
     const x = axes[state.x], y = axes[state.y];
-    const points = good().map((p) => ({ x: x.of(p, state.network), y: y.of(p, state.network), p }))
+    return good().map((p) => ({ x: x.of(p, state.network), y: y.of(p, state.network), p }))
       .filter((q) => Number.isFinite(q.x) && Number.isFinite(q.y));
+  }
+
+  function drawScatter() {
+    const x = axes[state.x], y = axes[state.y], points = scatterPoints();
     const groups = [...new Set(points.map((q) => colourOf(q.p)))].sort((a, b) => (a > b ? 1 : -1));
-    const sets = groups.map((g, i) => ({
-      label: (state.colour === 'dim' ? 'side' : state.colour) + ' ' + g,
-      data: points.filter((q) => colourOf(q.p) === g),
-      backgroundColor: palette[i % palette.length] + 'b0',
-      pointRadius: points.length > 2000 ? 2 : 4,
-      pointHoverRadius: 7,
-    }));
-    sets.push({ label: 'front', data: front(points), type: 'line', borderColor: '#1f2933', borderWidth: 1, pointRadius: 0, fill: false, stepped: 'after' });
-    draw('scatter', {
-      type: 'scatter',
-      data: { datasets: sets },
-      options: {
-        scales: { x: logScale(x.label), y: logScale(y.label) },
-        plugins: { tooltip: { filter: (t) => t.raw.p !== undefined, callbacks: { label: (t) => pointText(t.raw.p) } } },
-        onClick: (event, hits) => {
-          const hit = hits.find((h) => sets[h.datasetIndex].data[h.index].p !== undefined);
-          if (hit) choose(sets[hit.datasetIndex].data[hit.index].p, true);
+    weft.draw('scatter', () => {
+      const sets = groups.map((g, i) => ({
+        label: (state.colour === 'dim' ? 'side' : state.colour) + ' ' + g,
+        data: points.filter((q) => colourOf(q.p) === g),
+        backgroundColor: colours()[i % colours().length] + 'b0',
+        pointRadius: points.length > 2000 ? 2 : 4,
+        pointHoverRadius: 7,
+      }));
+      const marks = points.filter((q) => q.p === state.chosen || state.pins.includes(q.p));
+      sets.push({ label: 'front', data: front(points).map(({ x: at, y: up }) => ({ x: at, y: up })), type: 'line', borderColor: weft.ink(), borderWidth: 1, pointRadius: 0, fill: false, stepped: 'after' });
+      sets.push({ label: 'chosen or compared', data: marks.map(({ x: at, y: up }) => ({ x: at, y: up })), pointStyle: 'rectRot', pointRadius: 9, borderWidth: 2, borderColor: weft.style('--accent'), backgroundColor: 'transparent' });
+      return {
+        type: 'scatter',
+        data: { datasets: sets },
+        options: {
+          scales: { x: weft.logScale(x.label, points.map((q) => q.x)), y: weft.logScale(y.label, points.map((q) => q.y)) },
+          plugins: { tooltip: { filter: (t) => t.raw.p !== undefined, callbacks: { label: (t) => pointText(t.raw.p) } } },
+          onClick: (event, hits) => {
+            const hit = hits.find((h) => sets[h.datasetIndex].data[h.index].p !== undefined);
+            if (!hit) return;
+            const p = sets[hit.datasetIndex].data[hit.index].p;
+            // Later: a chart cannot be drawn anew while it handles an event.
+            const act = event.native && event.native.shiftKey ? () => pin(p) : () => choose(p, true);
+            setTimeout(act);
+          },
         },
-      },
+      };
     });
   }
 
@@ -97,6 +87,14 @@
     const lines = [`point ${p.id}: ${number(p.sums[state.network][0])} cycles, ${number(energyOf(p, state.network))} uJ`];
     for (const name of parameters) lines.push(`${name} ${p.values[name]}`);
     return lines;
+  }
+
+  // The arrow keys go through the points from left to right.
+  function walk(step) {
+    const list = scatterPoints().sort((a, b) => a.x - b.x || a.y - b.y);
+    if (list.length === 0) return;
+    const at = list.findIndex((q) => q.p === state.chosen);
+    choose(list[Math.min(list.length - 1, Math.max(0, at + step))].p, false);
   }
 
   // ---- one point
@@ -112,67 +110,66 @@
     });
   }
 
-  function choose(p, scroll) {
-    state.chosen = p;
-    $('chosen').hidden = false;
-    $('chosen-title').textContent = `Point ${p.id}`;
-    const list = $('chosen-figures');
-    list.replaceChildren();
+  function figuresOf(p) {
     const sums = p.sums[state.network];
     const parts = data.parts.map((name, i) => [`energy: ${name}`, sums[3][i]]).filter(([, pj]) => pj > 0);
-    const figures = [['cycles', number(sums[0])], ['energy of the whole', number(energyOf(p, state.network)) + ' uJ'],
-      ...parts.map(([name, pj]) => [name, number(pj / 1e6) + ' uJ']),
-      ["array's energy, as models count", sums[2] === null ? '' : number(sums[2] / 1e6) + ' uJ'],
-      ['energy x delay', number(p.sums[state.network][0] * energyOf(p, state.network)) + ' uJ x cycles'],
-      ['mesh utilisation', percent(data.networks[state.network].macs / (p.sums[state.network][0] * p.dim * p.dim))],
-      ['side', p.dim], ['scratchpad', p.scratchpad + ' KiB'], ['accumulator', p.accumulator + ' KiB'],
-      ['area of the logic', number(p.area) + ' mm2'], ['array', p.array], ['technology of the energies', p.technology],
-      ...(p.whole_area ? [[`area in ${p.technology}` + (p.area_whole ? '' : ', as far as known'), number(p.whole_area) + ' mm2']] : []),
-      ...parameters.map((name) => [name, p.values[name]])];
-    for (const [name, value] of figures) {
-      const pair = element('div');
-      pair.append(element('dt', name), element('dd', String(value)));
-      list.append(pair);
-    }
+    return [['cycles', sums[0]], ['energy of the whole (uJ)', energyOf(p, state.network)], ...parts.map(([name, pj]) => [`${name} (uJ)`, pj / 1e6]),
+      ["array's energy, as models count (uJ)", sums[2] === null ? NaN : sums[2] / 1e6],
+      ['energy x delay (uJ x cycles)', sums[0] * energyOf(p, state.network)],
+      ['mesh utilisation', data.networks[state.network].macs / (sums[0] * p.dim * p.dim), percent],
+      ['side', p.dim], ['scratchpad (KiB)', p.scratchpad], ['accumulator (KiB)', p.accumulator],
+      ['area of the logic (mm2)', p.area], ...(p.whole_area ? [[`area in ${p.technology} (mm2)` + (p.area_whole ? '' : ', as far as known'), p.whole_area]] : [])];
+  }
+
+  function choose(p, scroll) {
+    state.chosen = p;
+    weft.keep('point', p.id);
+    $('chosen').hidden = false;
+    $('chosen-title').textContent = `Point ${p.id}`;
+    $('pin').textContent = state.pins.includes(p) ? 'compare no longer' : 'put beside others';
+    weft.figures('chosen-figures', [...figuresOf(p).map(([name, v, as]) => [name, (as || number)(v)]), ['array', p.array], ['technology of the energies', p.technology],
+      ...parameters.map((name) => [same(name), p.values[name]])]);
     const layers = layersOf(p);
+    drawScatter();
     drawBars(layers);
     drawRoofline(p, layers);
     drawStalls(layers);
     fillLayers(layers);
+    fillPoints();
     $('yaml').textContent = p.yaml || `weft query STORE "SELECT yaml FROM array WHERE hash = '${p.array}'"`;
     if (scroll) $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' });
   }
 
   function drawBars(layers) {
     $('bars-box').style.height = Math.max(280, 18 * layers.length + 70) + 'px';
-    draw('bars', {
+    weft.draw('bars', () => ({
       type: 'bar',
       data: {
         labels: layers.map((l) => l.layer.name + (l.layer.count > 1 ? ` x ${l.layer.count}` : '')),
         datasets: [
           { label: 'least possible', data: layers.map((l) => l.least * l.layer.count), backgroundColor: '#9aa5b1' },
-          { label: 'measured', data: layers.map((l) => l.m.cycles * l.layer.count), backgroundColor: '#1d4ed8' },
+          { label: 'measured', data: layers.map((l) => l.m.cycles * l.layer.count), backgroundColor: colours()[0] },
         ],
       },
       options: { indexAxis: 'y', scales: { x: { title: { display: true, text: 'cycles' } }, y: { ticks: { autoSkip: false, font: { size: 10 } } } } },
-    });
+    }));
   }
 
   function drawRoofline(p, layers) {
-    const points = layers.map((l) => ({ x: l.intensity, y: l.layer.macs / l.m.cycles, name: l.layer.name }));
-    const pes = p.dim * p.dim;
-    const low = Math.min(...points.map((q) => q.x), pes / p.bus) / 2, high = Math.max(...points.map((q) => q.x), pes / p.bus) * 2;
+    const points = layers.map((l) => ({ x: l.intensity, y: l.layer.macs / l.m.cycles, name: l.layer.name })).filter((q) => q.x > 0 && q.y > 0 && Number.isFinite(q.x));
+    const pes = p.dim * p.dim, xs = [...points.map((q) => q.x), pes / p.bus];
+    const low = Math.min(...xs) / 1.5, high = Math.max(...xs) * 1.5;
     const roof = [low, pes / p.bus, high].map((x) => ({ x, y: Math.min(pes, x * p.bus) }));
-    draw('roofline', {
+    weft.draw('roofline', () => ({
       type: 'scatter',
       data: { datasets: [
-        { label: 'layers', data: points, backgroundColor: '#1d4ed8b0', pointRadius: 4 },
-        { label: `${number(pes)} elements, ${p.bus} bytes per cycle`, data: roof, type: 'line', borderColor: '#c2410c', borderWidth: 1.5, pointRadius: 0 }] },
+        { label: 'layers', data: points, backgroundColor: colours()[0] + 'b0', pointRadius: 4 },
+        { label: `${number(pes)} elements, ${p.bus} bytes per cycle`, data: roof, type: 'line', borderColor: colours()[1], borderWidth: 1.5, pointRadius: 0 }] },
       options: {
-        scales: { x: logScale('multiply-accumulates per byte on the bus'), y: logScale('multiply-accumulates per cycle') },
+        scales: { x: weft.logScale('multiply-accumulates per byte on the bus', [low, high]), y: weft.logScale('multiply-accumulates per cycle', [...points, ...roof].map((q) => q.y)) },
         plugins: { tooltip: { callbacks: { label: (t) => `${t.raw.name || 'roof'}: ${number(t.raw.y)} per cycle` } } },
       },
-    });
+    }));
   }
 
   // Cycles of all layers by unit and cause, stacked.
@@ -185,36 +182,92 @@
           sums[unit][cause] = (sums[unit][cause] || 0) + cycles * layer.count;
         }
     const units = Object.keys(sums), total = units.length ? Math.max(...units.map((u) => Object.values(sums[u]).reduce((a, b) => a + b, 0))) : 1;
-    const causes = [...new Set(units.flatMap((u) => Object.keys(sums[u])))];
-    const fixed = { idle: '#e1e5ea', working: '#15803d' };
+    const causes = [...new Set(units.flatMap((u) => Object.keys(sums[u]).filter((c) => sums[u][c] > 0)))];
+    const others = causes.filter((c) => c !== 'idle' && c !== 'working');
+    const tint = (cause) => ({ idle: weft.style('--idle'), working: weft.style('--work') }[cause] || weft.causes()[others.indexOf(cause) % weft.causes().length]);
     $('stalls-note').textContent = units.length ? '' : 'Kept for the points on a front and a sample of the others; the store has all of them.';
-    draw('stalls', {
+    $('stalls-box').hidden = units.length === 0;
+    weft.legend('stalls-legend', causes.map((c) => [c, tint(c)]));
+    weft.draw('stalls', () => ({
       type: 'bar',
       data: {
         labels: units,
-        datasets: causes.map((cause, i) => ({ label: cause, data: units.map((u) => (sums[u][cause] || 0) / total * 100),
-          backgroundColor: fixed[cause] || palette[i % palette.length] + 'c0' })),
+        datasets: causes.map((cause) => ({ label: cause, data: units.map((u) => (sums[u][cause] || 0) / total * 100), backgroundColor: tint(cause) })),
       },
       options: {
         indexAxis: 'y',
         scales: { x: { stacked: true, max: 100, title: { display: true, text: '% of the cycles' } }, y: { stacked: true } },
         plugins: { legend: { display: false }, tooltip: { callbacks: { label: (t) => `${t.dataset.label}: ${t.raw.toFixed(1)} %` } } },
       },
+    }));
+  }
+
+  function fillLayers(rows) {
+    weft.table('layers', { rows, file: 'layers.csv', columns: [
+      { head: 'layer', of: (l) => l.layer.name, left: true, wrap: true }, { head: 'times', of: (l) => l.layer.count },
+      { head: 'waited for most', of: (l) => l.m.bound || '', left: true, wrap: true },
+      { head: 'cycles', of: (l) => l.m.cycles }, { head: 'utilisation', of: (l) => l.m.use, text: (l) => percent(l.m.use) },
+      { head: 'of the least possible', of: (l) => l.least / l.m.cycles, text: (l) => percent(l.least / l.m.cycles) },
+      { head: 'multiply-accumulates', of: (l) => l.layer.macs },
+      { head: 'energy (uJ)', of: (l) => (l.m.energy === undefined ? null : l.m.energy / 1e6) }, { head: "array's energy (uJ)", of: (l) => (l.m.array === undefined ? null : l.m.array / 1e6) },
+      { head: 'bytes read', of: (l) => l.m.read }, { head: 'bytes written', of: (l) => l.m.written }] });
+  }
+
+  // ---- points side by side
+
+  function pin(p) {
+    if (state.pins.includes(p)) state.pins = state.pins.filter((q) => q !== p);
+    else state.pins = [...state.pins, p].slice(-PINS);
+    weft.keep('compare', state.pins.map((q) => q.id).join('.'));
+    if (state.chosen) $('pin').textContent = state.pins.includes(state.chosen) ? 'compare no longer' : 'put beside others';
+    drawScatter();
+    fillPoints();
+    compare();
+  }
+
+  function compare() {
+    const pins = state.pins.filter(isMeasured);
+    $('compared').hidden = pins.length === 0;
+    weft.forget('against');
+    if (pins.length === 0) return;
+    const tr = (head, cells) => {
+      const line = element('tr');
+      line.append(...[head, ...cells].map((c, i) => element(i === 0 || cells.head ? 'th' : 'td', c, i === 0 ? 'text' : '')));
+      return line;
+    };
+    const ratio = (v, first) => (Number.isFinite(v) && first > 0 && v !== first ? ` (${(v / first).toFixed(2)})` : '');
+    const lists = pins.map((p) => new Map(figuresOf(p).map(([name, v, as]) => [name, [v, as || number]])));
+    const rows = [...new Set(lists.flatMap((l) => [...l.keys()]))].map((name) => tr(name, lists.map((l) => (l.has(name) ? l.get(name)[1](l.get(name)[0]) + ratio(l.get(name)[0], (lists[0].get(name) || [NaN])[0]) : '-'))));
+    const differ = parameters.filter((name) => new Set(pins.map((p) => p.values[name])).size > 1);
+    $('comparison').replaceChildren(tr('', Object.assign(pins.map((p) => `point ${p.id}`), { head: true })), ...differ.map((name) => tr(same(name), pins.map((p) => String(p.values[name])))), ...rows);
+    const layers = data.networks[state.network].layers.filter((l) => !l.program && pins.some((p) => p.layers[l.unique] !== null));
+    const cycles = (p, l) => (p.layers[l.unique] ? p.layers[l.unique].cycles * l.count : 0);
+    $('against-box').style.height = Math.max(160, 8 * layers.length * (pins.length + 1) + 60) + 'px';
+    weft.legend('against-legend', pins.map((p, i) => [`point ${p.id}`, colours()[i]]));
+    weft.draw('against', () => ({
+      type: 'bar',
+      data: { labels: layers.map((l) => l.name + (l.count > 1 ? ` x ${l.count}` : '')), datasets: pins.map((p, i) => ({ label: `point ${p.id}`, data: layers.map((l) => cycles(p, l)), backgroundColor: colours()[i] })) },
+      options: { indexAxis: 'y', plugins: { legend: { display: false } }, scales: { x: { title: { display: true, text: 'cycles' } }, y: { ticks: { autoSkip: false, font: { size: 10 } } } } },
+    }));
+  }
+
+  function fillPoints() {
+    const n = state.network;
+    const box = (p) => {
+      const input = element('input');
+      input.type = 'checkbox';
+      input.checked = state.pins.includes(p);
+      input.setAttribute('aria-label', `compare point ${p.id}`);
+      input.onchange = () => pin(p);
+      return input;
+    };
+    weft.table('points', {
+      rows: good(), file: 'points.csv', chosen: (p) => p === state.chosen, choose: (p) => choose(p, true),
+      columns: [{ head: '', of: () => '', cell: box }, { head: 'point', of: (p) => p.id }, ...parameters.map((name) => ({ head: same(name), of: (p) => p.values[name] })),
+        ...Object.values(axes).map((axis) => ({ head: axis.label, of: (p) => { const v = axis.of(p, n); return Number.isFinite(v) ? v : null; } })),
+        { head: 'utilisation', of: (p) => data.networks[n].macs / (p.sums[n][0] * p.dim * p.dim), text: (p) => percent(data.networks[n].macs / (p.sums[n][0] * p.dim * p.dim)) },
+        { head: 'array', of: (p) => p.array, left: true }],
     });
-  }
-
-  function row(cells, head, texts) {
-    const tr = element('tr');
-    cells.forEach((cell, i) => tr.append(element(head ? 'th' : 'td', String(cell), texts.includes(i) ? 'text' : '')));
-    return tr;
-  }
-
-  function fillLayers(layers) {
-    const texts = [0, 10];
-    const rows = layers.map(({ layer, m, least }) => row([layer.name, layer.count, number(layer.macs), number(m.cycles),
-      percent(m.use), percent(least / m.cycles), number(m.energy / 1e6), m.array === undefined ? '' : number(m.array / 1e6), number(m.read), number(m.written), m.bound || ''], false, texts));
-    $('layers').replaceChildren(row(['layer', 'times', 'multiply-accumulates', 'cycles', 'utilisation', 'of the least possible', 'energy (uJ)', "array's energy (uJ)",
-      'bytes read', 'bytes written', 'waited for most'], true, texts), ...rows);
   }
 
   // ---- sensitivity
@@ -222,26 +275,29 @@
   function drawSensitivity() {
     const box = $('sensitivity'), y = axes[state.y];
     const points = good().filter((p) => Number.isFinite(y.of(p, state.network)));
-    for (const id of Object.keys(charts)) if (id.startsWith('parameter-')) { charts[id].destroy(); delete charts[id]; }
+    names.forEach((_, i) => weft.forget('parameter-' + i));
     box.replaceChildren();
     if (points.length === 0) return;
     const best = Math.min(...points.map((p) => y.of(p, state.network)));
     parameters.forEach((name, i) => {
-      const values = [...new Set(points.map((p) => p.values[name]))].sort((a, b) => (a > b ? 1 : -1));
+      const values = valuesOf(name, points);
       if (values.length < 2) return;
       const groups = values.map((v) => points.filter((p) => p.values[name] === v).map((p) => y.of(p, state.network) / best));
       const cell = element('div'), chart = element('div', undefined, 'chart'), canvas = element('canvas');
+      const means = groups.map((g) => Math.exp(g.reduce((a, v) => a + Math.log(v), 0) / g.length)), bests = groups.map((g) => Math.min(...g));
       canvas.id = 'parameter-' + i;
+      canvas.setAttribute('role', 'img');
+      canvas.setAttribute('aria-label', `${name}: ` + values.map((v, k) => `${v}: mean ${number(means[k])}, best ${number(bests[k])}`).join('; '));
       chart.append(canvas);
-      cell.append(element('h3', name), chart);
+      cell.append(element('h3', same(name)), chart);
       box.append(cell);
-      draw(canvas.id, {
+      weft.draw(canvas.id, () => ({
         type: 'line',
         data: { labels: values.map(String), datasets: [
-          { label: 'mean', data: groups.map((g) => Math.exp(g.reduce((a, v) => a + Math.log(v), 0) / g.length)), borderColor: '#1d4ed8', backgroundColor: '#1d4ed8' },
-          { label: 'best', data: groups.map((g) => Math.min(...g)), borderColor: '#15803d', backgroundColor: '#15803d' }] },
-        options: { scales: { y: logScale(y.label.replace(/ \(.*/, '') + ', best = 1') } },
-      });
+          { label: 'mean', data: means, borderColor: colours()[0], backgroundColor: colours()[0] },
+          { label: 'best', data: bests, borderColor: colours()[2], backgroundColor: colours()[2], pointStyle: 'rect' }] },
+        options: { scales: { y: weft.logScale(y.label.replace(/ \(.*/, '') + ', best = 1', [...means, ...bests]) } },
+      }));
     });
   }
 
@@ -264,12 +320,9 @@
       }
     }
     $('failed').hidden = groups.size === 0;
-    const rows = [...groups].sort((a, b) => b[1] - a[1]).slice(0, 200).map(([key, count]) => {
-      const tr = row([...key.split('\n').slice(0, 3), number(count)], false, [0, 1, 2]);
-      tr.children[2].className = 'text wrap';
-      return tr;
-    });
-    $('failures').replaceChildren(row(['status', 'of', 'reason', 'points'], true, [0, 1, 2]), ...rows);
+    if (groups.size === 0) return;
+    const rows = [...groups].sort((a, b) => b[1] - a[1]).map(([key, count]) => ({ key: key.split('\n'), count }));
+    weft.table('failures', { rows, file: 'failures.csv', columns: [...['status', 'of', 'reason'].map((head, i) => ({ head, of: (r) => r.key[i], left: true, wrap: i === 2 })), { head: 'points', of: (r) => r.count }] });
   }
 
   // ---- a search
@@ -283,50 +336,59 @@
     const steps = ran.map((c) => ({ x: c.seconds, y: (best = Math.min(best, c.edp)) }));
     $('search-note').textContent = `${all.length} arrays in ${number(data.search.seconds)} s; the best has ${number(ran[0].edp / best)} times less ` +
       `energy x delay than ${all[0].origin}.`;
-    draw('convergence', {
+    const edps = ran.map((c) => c.edp);
+    weft.draw('convergence', () => ({
       type: 'scatter',
       data: { datasets: [
-        { label: 'best so far', data: steps, type: 'line', stepped: 'before', borderColor: '#1d4ed8', borderWidth: 1.5, pointRadius: 0 },
+        { label: 'best so far', data: steps, type: 'line', stepped: 'before', borderColor: colours()[0], borderWidth: 1.5, pointRadius: 0 },
         { label: 'candidates', data: ran.map((c) => ({ x: c.seconds, y: c.edp, name: c.origin })), backgroundColor: '#9aa5b1' }] },
-      options: { scales: { x: { title: { display: true, text: 'seconds' } }, y: logScale('energy x delay (uJ x cycles)') },
+      options: { scales: { x: { title: { display: true, text: 'seconds' } }, y: weft.logScale('energy x delay (uJ x cycles)', edps) },
         plugins: { tooltip: { callbacks: { label: (t) => `${t.raw.name || 'best'}: ${number(t.raw.y)}` } } } },
-    });
+    }));
     const pairs = ran.filter((c) => c.model_edp).map((c) => ({ x: c.model_edp, y: c.edp, name: c.origin }));
-    const ends = pairs.length ? [Math.min(...pairs.map((q) => Math.min(q.x, q.y))), Math.max(...pairs.map((q) => Math.max(q.x, q.y)))] : [1, 10];
-    draw('agreement', {
+    const both = pairs.flatMap((q) => [q.x, q.y]), ends = pairs.length ? [Math.min(...both), Math.max(...both)] : [1, 10];
+    weft.draw('agreement', () => ({
       type: 'scatter',
       data: { datasets: [
-        { label: 'candidates', data: pairs, backgroundColor: '#1d4ed8' },
+        { label: 'candidates', data: pairs, backgroundColor: colours()[0] },
         { label: 'equal', data: ends.map((v) => ({ x: v, y: v })), type: 'line', borderColor: '#9aa5b1', borderWidth: 1, pointRadius: 0 }] },
-      options: { scales: { x: logScale("the plain model's energy x delay"), y: logScale('simulated energy x delay') },
+      options: { scales: { x: weft.logScale("the plain model's energy x delay", ends), y: weft.logScale('simulated energy x delay', ends) },
         plugins: { tooltip: { callbacks: { label: (t) => `${t.raw.name || 'equal'}: ${number(t.raw.y)}` } } } },
-    });
-    const rows = all.map((c, i) => row([i, c.origin, c.side, c.scratchpad_kib, c.accumulator_kib, number(c.cycles), number(c.energy_uj), number(c.edp),
-      c.model_edp ? number(c.model_edp) : '-', c.good ? c.gain.toFixed(2) : '-'], false, [1]));
-    $('candidates').replaceChildren(row(['', 'candidate', 'side', 'scratchpad KiB', 'accumulator KiB', 'cycles', 'energy (uJ)', 'uJ x cycles', "model's", 'gain'], true, [1]), ...rows);
+    }));
+    weft.table('candidates', { rows: all.map((c, i) => ({ i, ...c })), file: 'candidates.csv', columns: [
+      { head: 'number', of: (c) => c.i }, { head: 'candidate', of: (c) => c.origin, left: true }, { head: 'side', of: (c) => c.side },
+      { head: 'scratchpad KiB', of: (c) => c.scratchpad_kib }, { head: 'accumulator KiB', of: (c) => c.accumulator_kib }, { head: 'cycles', of: (c) => c.cycles ?? null },
+      { head: 'energy (uJ)', of: (c) => c.energy_uj ?? null }, { head: 'uJ x cycles', of: (c) => c.edp ?? null }, { head: "model's", of: (c) => c.model_edp ?? null },
+      { head: 'gain', of: (c) => (c.good ? c.gain : null), text: (c) => (c.good ? c.gain.toFixed(2) : '-') }] });
+  }
+
+  // ---- filters: a choice for each parameter
+
+  function makeFilters() {
+    $('filters').replaceChildren(...parameters.filter((name) => valuesOf(name, data.points).length > 1).map((name, i) => {
+      const label = element('label', same(name) + ' '), select = element('select');
+      select.id = 'filter-' + i;
+      label.append(select);
+      return label;
+    }));
+    parameters.filter((name) => valuesOf(name, data.points).length > 1).forEach((name, i) =>
+      weft.options('filter-' + i, [['', 'all'], ...valuesOf(name, data.points).map((v) => [String(v), String(v)])], '', (v, first) => {
+        if (v === '') delete state.filters[name]; else state.filters[name] = v;
+        if (!first) show();
+      }));
   }
 
   // ---- the whole
 
-  function options(id, entries, chosen, change) {
-    $(id).replaceChildren(...entries.map(([value, text]) => {
-      const o = element('option', text);
-      o.value = value;
-      o.selected = value === chosen;
-      return o;
-    }));
-    $(id).onchange = () => { change($(id).value); show(); };
-  }
-
   function show() {
-    drawScatter();
     drawSensitivity();
     fillFailures();
     drawSearch();
+    compare();
     const points = good();
-    $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
+    $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them ${Object.keys(state.filters).length ? 'pass the filters and are ' : ''}good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
       `cycles are those of engine ${data.engine}.`;
-    if (points.length === 0) { $('chosen').hidden = true; return; }
+    if (points.length === 0) { $('chosen').hidden = true; state.chosen = null; drawScatter(); fillPoints(); return; }
     const best = axes.edp || axes.ad;
     const rank = (p) => { const v = best.of(p, state.network); return Number.isFinite(v) ? v : Infinity; };
     const stays = state.chosen && isGood(state.chosen);
@@ -336,13 +398,29 @@
   document.title = data.title + ' - Weft report';
   $('title').textContent = data.title;
   $('footer').textContent = `Measured by weft ${data.version}, written by weft ${data.writer}.`;
-  Chart.defaults.font.family = 'system-ui, sans-serif';
+  weft.applyTheme();
+  weft.themeButton('theme');
   const goodFor = (n) => data.points.filter((p) => p.sums !== undefined && p.sums[n] !== null).length;
-  state.network = data.networks.reduce((best, _, n) => (goodFor(n) > goodFor(best) ? n : best), 0);
+  const first = data.networks.reduce((best, _, n) => (goodFor(n) > goodFor(best) ? n : best), 0);
   const axisNames = Object.entries(axes).map(([key, axis]) => [key, axis.label]);
-  options('network', data.networks.map((n, i) => [String(i), n.name]), String(state.network), (v) => { state.network = Number(v); });
-  options('x-axis', axisNames, state.x, (v) => { state.x = v; });
-  options('y-axis', axisNames, state.y, (v) => { state.y = v; });
-  options('colour', [['dim', 'side of the array'], ...parameters.map((p) => [p, p])], state.colour, (v) => { state.colour = v; });
+  const changes = (key, of) => (v, begin) => { state[key] = of(v); if (!begin) show(); };
+  weft.options('network', data.networks.map((n, i) => [String(i), n.name]), String(first), changes('network', Number));
+  weft.options('x-axis', axisNames, state.x, changes('x', String));
+  weft.options('y-axis', axisNames, state.y, changes('y', String));
+  weft.options('colour', [['dim', 'side of the array'], ...parameters.map((p) => [p, same(p)])], state.colour, changes('colour', String));
+  makeFilters();
+  const byId = (id) => data.points.find((p) => String(p.id) === id && isMeasured(p));
+  if (weft.recall('point') !== null) state.chosen = byId(weft.recall('point')) || null;
+  state.pins = (weft.recall('compare') || '').split('.').map(byId).filter((p) => p).slice(-PINS);
+  $('pin').onclick = () => pin(state.chosen);
+  $('clear').onclick = () => { state.pins = []; weft.keep('compare', null); show(); };
+  $('scatter').onkeydown = (e) => {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[e.key];
+    if (step) walk(step);
+    else if (e.key === 'p' || e.key === 'P') pin(state.chosen);
+    else return;
+    e.preventDefault();
+  };
   show();
+  document.addEventListener('theme', () => { if (state.chosen) drawStalls(layersOf(state.chosen)); compare(); });
 })();

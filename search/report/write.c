@@ -162,51 +162,6 @@ static cJSON *data_json(const report_data *d, const char *search_dir, const repo
   return object;
 }
 
-// ---- the page
-
-// JSON inside a script element must not end it.
-static void write_script_text(const char *json, FILE *out) {
-  char *text = NULL;
-  size_t length;
-  FILE *whole = open_memstream(&text, &length);
-  wf_name_write(WF_NAME_DOCUMENT, json, whole);
-  fclose(whole);
-  for (const char *at = text; *at != '\0'; at++) {
-    if (*at == '<') {
-      fputs("\\u003c", out);
-    } else {
-      fputc(*at, out);
-    }
-  }
-  free(text);
-}
-
-// The template, with @NAME@ replaced.
-static void write_page(const char *json, FILE *out) {
-  for (const char *at = report_page_html; *at != '\0';) {
-    const char *mark = strchr(at, '@');
-    const size_t plain = mark == NULL ? strlen(at) : (size_t)(mark - at);
-    fwrite(at, 1, plain, out);
-    if (mark == NULL) return;
-    at = mark;
-    if (strncmp(at, "@STYLE@", 7) == 0) {
-      fputs(report_page_css, out);
-      at += 7;
-    } else if (strncmp(at, "@CHART@", 7) == 0) {
-      fputs(report_chart_js, out);
-      at += 7;
-    } else if (strncmp(at, "@SCRIPT@", 8) == 0) {
-      fputs(report_page_js, out);
-      at += 8;
-    } else if (strncmp(at, "@DATA@", 6) == 0) {
-      write_script_text(json, out);
-      at += 6;
-    } else {
-      fputc(*at++, out);
-    }
-  }
-}
-
 // ---- files
 
 static FILE *create(const char *dir, const char *name, wf_diag *diag) {
@@ -237,7 +192,7 @@ static bool write_html(const report_data *d, const char *search_dir, const char 
   cJSON *object = data_json(d, search_dir, options);
   char *json = cJSON_PrintUnformatted(object);
   cJSON_Delete(object);
-  write_page(json, out);
+  report_page_write(REPORT_PAGE_SWEEP, json, out);
   cJSON_free(json);
   return finish(out, "index.html", diag);
 }

@@ -5,35 +5,123 @@ window.addEventListener('load', async () => {
   const problems = window.seenProblems;
   const check = (what, good) => { if (!good) problems.push(what); };
   const pause = () => new Promise((go) => setTimeout(go, 60));
-  const chart = Chart.getChart('scatter');
+  const scatter = () => Chart.getChart('scatter');  // drawn anew by every choice
+  const $ = (id) => document.getElementById(id);
   const canvas = document.getElementById('scatter');
-  const mouse = (type, at) => {
+  const mouse = (type, at, more) => {
     const box = canvas.getBoundingClientRect();
-    canvas.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: box.left + at.x, clientY: box.top + at.y }));
+    canvas.dispatchEvent(new MouseEvent(type, { bubbles: true, ...more, clientX: box.left + at.x, clientY: box.top + at.y }));
   };
   Element.prototype.scrollIntoView = () => {};  // the page stays where the test aims
   await pause();
   check('no charts', ['scatter', 'bars', 'roofline', 'stalls'].every((id) => Chart.getChart(id)));
   check('an empty canvas', canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v !== 0));
-  const sets = chart.data.datasets.filter((s) => s.data.some((d) => d.p));
+  const sets = scatter().data.datasets.filter((s) => s.data.some((d) => d.p));
   check('no points', sets.length > 1);
 
   // Every set's last point: its tooltip comes, and a click chooses it.
   for (let i = 0; i < sets.length; i++) {
     const index = sets[i].data.length - 1, point = sets[i].data[index].p;
-    const at = chart.getDatasetMeta(i).data[index].getCenterPoint();
+    const at = scatter().getDatasetMeta(i).data[index].getCenterPoint();
     mouse('mousemove', at);
     await pause();
-    check('no tooltip', chart.tooltip.opacity > 0 && chart.tooltip.body.length > 0);
+    check('no tooltip', scatter().tooltip.opacity > 0 && scatter().tooltip.body.length > 0);
     mouse('click', at);
     await pause();
     const shown = document.getElementById('chosen-title').textContent;
-    const hits = chart.getElementsAtEventForMode({ type: 'click', x: at.x, y: at.y, native: true }, 'point', { intersect: true }, true)
-      .map((h) => chart.data.datasets[h.datasetIndex].data[h.index].p).filter((p) => p).map((p) => 'Point ' + p.id);
+    const hits = scatter().getElementsAtEventForMode({ type: 'click', x: at.x, y: at.y, native: true }, 'point', { intersect: true }, true)
+      .map((h) => scatter().data.datasets[h.datasetIndex].data[h.index].p).filter((p) => p).map((p) => 'Point ' + p.id);
     check(`click on point ${point.id} shows ${shown}`, hits.includes(shown));
     check('no layers', document.querySelectorAll('#layers tr').length > 1);
     check('no description', document.getElementById('yaml').textContent.includes('mesh:'));
   }
+
+  check('causes without a legend', $('stalls-legend').children.length > 2);
+  check('a choice that the URL does not keep', /[#&]point=\d+/.test(location.hash));
+
+  // The axes begin near the data, not at a decade.
+  const cycles = sets.flatMap((s) => s.data.map((d) => d.x));
+  check('an axis that is not fitted', scatter().scales.x.min > Math.min(...cycles) / 1.5 && scatter().scales.x.max < Math.max(...cycles) * 1.5);
+
+  // A column is sorted up, down, and as before; a search leaves rows out; rows are chosen by the keyboard.
+  const column = (id, n) => [...document.querySelectorAll(`#${id} tbody tr`)].map((tr) => tr.children[n].textContent);
+  const head = (id, text) => [...document.querySelectorAll(`#${id} th`)].findIndex((th) => th.textContent.startsWith(text));
+  const press = (id, n) => document.querySelectorAll(`#${id} th`)[n].querySelector('button').click();
+  const at = head('points', 'cycles'), before = column('points', at).join();
+  const ordered = (list) => list.every((v, i) => i === 0 || list[i - 1] <= v);
+  const numbers = () => column('points', at).map((t) => Number(t.replaceAll(',', '')));
+  press('points', at);
+  check('not sorted', ordered(numbers()) && document.querySelectorAll('#points th')[at].getAttribute('aria-sort') === 'ascending');
+  press('points', at);
+  check('not sorted downwards', ordered(numbers().reverse()));
+  press('points', at);
+  check('not as before', column('points', at).join() === before);
+  const all = column('points', 1), search = document.querySelector('#points input[type=search]');
+  search.value = 'no such row';
+  search.oninput();
+  check('a search that finds nothing shows rows', column('points', 1).length === 0);
+  search.value = '';
+  search.oninput();
+  const rows = document.querySelectorAll('#points tbody tr');
+  rows[0].focus();
+  rows[0].dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+  check('the keyboard does not go on', document.activeElement === rows[1]);
+  rows[1].dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  check('the keyboard does not choose', $('chosen-title').textContent === `Point ${all[1]}`);
+  const was = $('chosen-title').textContent;
+  for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowLeft']) canvas.onkeydown(new KeyboardEvent('keydown', { key }));
+  check('the arrow keys choose nothing', $('chosen-title').textContent !== was || all.length === 1);
+
+  // What is kept as CSV are the rows as they stand.
+  let csv = null;
+  const made = URL.createObjectURL, clicked = HTMLAnchorElement.prototype.click;
+  URL.createObjectURL = (blob) => { csv = blob; return 'about:blank'; };
+  HTMLAnchorElement.prototype.click = () => {};
+  [...document.querySelectorAll('#points .tablebar button')].find((b) => b.textContent === 'CSV').click();
+  const lines = (await csv.text()).trim().split('\n');
+  check('another CSV', lines.length === all.length + 1 && lines[0].includes('cycles'));
+  URL.createObjectURL = made;
+  HTMLAnchorElement.prototype.click = clicked;
+
+  // A click with shift puts a point beside others.
+  const spot = scatter().getDatasetMeta(0).data[0].getCenterPoint();
+  mouse('mousemove', spot);
+  mouse('click', spot, { shiftKey: true });
+  await pause();
+  check('shift and a click compare nothing', !$('compared').hidden);
+  $('clear').click();
+
+  // Two points side by side, by the checkbox and by the button; none again.
+  document.querySelectorAll('#points tbody input')[0].click();
+  await pause();
+  check('nothing is compared', !$('compared').hidden && /[#&]compare=\d+/.test(location.hash));
+  document.querySelector('#points tbody tr:last-child').click();
+  $('pin').click();
+  await pause();
+  check('not side by side', document.querySelectorAll('#comparison tr:first-child th').length === 3 && /\(\d+\.\d\d\)/.test($('comparison').textContent));
+  check('no layers side by side', Chart.getChart('against').data.datasets.length === 2);
+  $('clear').click();
+  check('still compared', $('compared').hidden && !location.hash.includes('compare'));
+
+  // A filter leaves points out and stands in the URL.
+  const filter = $('filter-0');
+  filter.value = filter.options[1].value;
+  filter.onchange();
+  check('a filter without effect', column('points', 1).length < all.length && location.hash.includes('filter-0'));
+  filter.value = '';
+  filter.onchange();
+  check('a filter that stays', column('points', 1).length === all.length && !location.hash.includes('filter-0'));
+
+  // The dark page and back; paper is light.
+  const ground = () => getComputedStyle(document.body).backgroundColor, light = ground();
+  $('theme').click();
+  check('not dark', ground() !== light);
+  dispatchEvent(new Event('beforeprint'));
+  check('dark paper', document.documentElement.dataset.theme === 'light');
+  dispatchEvent(new Event('afterprint'));
+  check('light after printing', ground() !== light);
+  $('theme').click();
+  check('not light', ground() === light);
 
   // Every choice of every select can be shown; one of the networks has failures.
   let failures = 0, parameters = 0;
@@ -51,7 +139,7 @@ window.addEventListener('load', async () => {
   check('failures are not listed', failures > 1);
 
   // Nothing is wider than the page, and no text is tiny.
-  const wide = [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, details, script, style') &&
+  const wide = [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, .tallbox, pre, details, script, style') &&
     e.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
   check(`wider than the page: ${wide.map((e) => e.id || e.tagName).join(' ')}`, wide.length === 0);
   check('the page scrolls sideways', document.documentElement.scrollWidth <= document.documentElement.clientWidth);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A report in a real browser, 1280 and 390 pixels wide: it draws, hovering and clicking work, all choices can be shown, nothing
-# overflows, no error reaches the console, and nothing is asked of a network.
+# Pages of a sweep and of networks in a real browser, 1280 and 390 pixels wide: they draw, hovering, clicking and the keyboard
+# work, all choices can be shown, nothing overflows, no error reaches the console, and nothing is asked of a network.
 # shellcheck source=search/sweep/tests/common.sh
 . "$2/common.sh"
 tests=$4 chromium=$5
@@ -14,24 +14,38 @@ sed 's/tiny.yaml/tiny.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >s.yaml
 [ "$(cat path.txt)" = out/index.html ] || fail "another path: $(cat path.txt)"
 ! grep -Eo '(src|href)="[^"]*"' out/index.html || fail "the page names other files"
 
+"$weft" sim resnet18 --size 64 --divisor 8 --array dim8 --report net --quiet
+"$weft" sim bert-base --depth 1 --seq 16 --divisor 4 --report host --quiet
+for file in index.html report.txt steps.csv; do [ -s "net/$file" ] || fail "no net/$file"; done
+! grep -Eo '(src|href)="[^"]*"' net/index.html || fail "the page names other files"
+
 # The page with a listener in front and the test behind. A browser without a screen draws no frames by itself.
-awk -v tests="$tests/browser.js" '
-  /<head>/ { print; print "<script>window.seenProblems = []; window.onerror = (m) => { seenProblems.push(m); };"
-             print "requestAnimationFrame = (f) => setTimeout(() => f(performance.now()), 5);"
-             print "console.error = console.warn = (...m) => { seenProblems.push(m.join(\" \")); };</script>"; next }
-  /<\/body>/ { print "<script>"; while ((getline line < tests) > 0) print line; print "</script>" }
-  { print }' out/index.html >page.html
-for width in 1280 390; do
+with_test() {
+  awk -v tests="$tests/$2" '
+    /<head>/ { print; print "<script>window.seenProblems = []; window.onerror = (m) => { seenProblems.push(m); };"
+               print "requestAnimationFrame = (f) => setTimeout(() => f(performance.now()), 5);"
+               print "console.error = console.warn = (...m) => { seenProblems.push(m.join(\" \")); };</script>"; next }
+    /<\/body>/ { print "<script>"; while ((getline line < tests) > 0) print line; print "</script>" }
+    { print }' "$1/index.html" >page.html
+}
+# Uses the page of a folder at a width.
+try() {
+  with_test "$1" "$2"
   cat >frame.html <<END
 <!doctype html><meta charset="utf-8"><pre id="verdict">nothing came</pre>
 <script>onmessage = (e) => { document.getElementById('verdict').textContent =
   'width ' + e.data.width + ': ' + (e.data.problems.length ? e.data.problems.join('; ') : 'no problems'); };</script>
-<iframe src="page.html" style="width: ${width}px; height: 2000px; border: 0"></iframe>
+<iframe src="page.html" style="width: $3px; height: 2000px; border: 0"></iframe>
 END
   "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --user-data-dir="$work/profile-$width" --window-size=1400,2200 \
+    --disable-component-update --disable-sync --user-data-dir="$work/profile-$3" --window-size=1400,2200 \
     --allow-file-access-from-files --virtual-time-budget=60000 --dump-dom "file://$work/frame.html" >dom.html 2>browser.log ||
     fail "the browser ended: $(tail -n 5 browser.log)"
-  grep -q "width $width: no problems" dom.html || fail "$(grep -A3 verdict dom.html | head -n 5)"
+  grep -q "width $3: no problems" dom.html || fail "$1: $(grep -A3 verdict dom.html | head -n 5)"
+}
+for width in 1280 390; do
+  try out browser.js "$width"
+  try net browser_network.js "$width"
+  try host browser_network.js "$width"
 done
 echo "1280 and 390 pixels: no problems"
