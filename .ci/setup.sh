@@ -15,6 +15,7 @@ libyaml-dev lib yaml-0.1
 libcjson-dev lib libcjson
 libcmocka-dev lib cmocka
 libsqlite3-dev lib sqlite3
+zlib1g-dev lib zlib
 libopenmpi-dev cmd mpicc
 openmpi-bin cmd mpirun
 libjs-chart.js file /usr/share/javascript/chart.js/chart.min.js

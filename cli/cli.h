@@ -75,7 +75,7 @@ typedef struct cli_options {
 #define CLI_OPTIONS(rows, place) \
   { (rows), sizeof(rows) / sizeof *(rows), (place) }
 
-enum { CLI_TABLES = 4 };
+enum { CLI_TABLES = 5 };
 typedef struct cli_usage {
   const char *verb;      // "sim"
   const char *synopsis;  // "PROG.elf|TRACE"

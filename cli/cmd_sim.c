@@ -13,6 +13,7 @@
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
 #include "cli/sim_sensitivity.h"
+#include "cli/timeline_file.h"
 #include "sim/cycle/cycle.h"
 #include "sim/records.h"
 #include "sim/ref/ref.h"
@@ -29,7 +30,7 @@ typedef struct sim_options {
   const char *report;
   const char *wave;
   const char *events;
-  const char *timeline;
+  timeline_options timeline;
   const char *csv;
   uint64_t jobs;
   const char *accelerator;
@@ -108,7 +109,9 @@ static bool write_reports(const cli_common *common, const sim_options *options, 
 
 // The files of --trace, --events and --timeline, NULL where not asked for.
 typedef struct sim_files {
-  FILE *trace, *events, *timeline;
+  FILE *trace, *events;
+  timeline_file timeline;
+  sim_timeline_level level;
 } sim_files;
 
 static void print_event(FILE *out, const sim_event *event) {
@@ -160,7 +163,7 @@ static bool close_timeline(const sim_options *options, const record_sinks *sinks
   if (sinks->timeline == NULL) return true;
   uint64_t cycles = result->has_units ? result->units.cycles : result->host.cycles;
   if (sim_timeline_close(sinks->timeline, cycles, result->has_units ? &result->units : NULL)) return true;
-  wf_error(diag, wf_in_file(options->timeline), "cannot write the file");
+  wf_error(diag, wf_in_file(options->timeline.path), "cannot write the file");
   return false;
 }
 
@@ -177,7 +180,7 @@ static bool files_agree(const sim_options *options, const sim_engine_ops *engine
              "--timing-only");
     return false;
   }
-  if ((files->events == NULL && files->timeline == NULL) || engine->set_events != NULL) return true;
+  if ((files->events == NULL && files->timeline.out == NULL) || engine->set_events != NULL) return true;
   wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name,
            files->events != NULL ? "events" : "timeline");
   if (options->engine == NULL)
@@ -199,7 +202,7 @@ static bool timing_agrees(const sim_options *options, const sim_engine_ops *engi
 // A result for machines on stdout stands alone: what the program prints goes to stderr.
 static bool takes_stdout(const cli_common *common, const sim_options *options) {
   const char *const results[] = {common->json,   options->csv,    options->report,
-                                 options->trace, options->events, options->timeline};
+                                 options->trace, options->events, options->timeline.path};
   for (size_t i = 0; i < sizeof results / sizeof *results; i++)
     if (results[i] != NULL && strcmp(results[i], "-") == 0) return true;
   return false;
@@ -213,10 +216,10 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   if (engine == NULL) return CLI_CANNOT_BUILD;
   if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
-  const bool recorded = files->events != NULL || files->timeline != NULL;
+  const bool recorded = files->events != NULL || files->timeline.out != NULL;
   sim_flow_account account = {.cycles = {0}};
   record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes, .account = &account};
-  if (files->timeline != NULL) sinks.timeline = sim_timeline_open(files->timeline, &array, path);
+  if (files->timeline.out != NULL) sinks.timeline = sim_timeline_open(files->timeline.out, &array, path, files->level);
   const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
@@ -283,6 +286,39 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
 // A program that ended badly has run: its trace tells why. What did not run leaves no files.
 static bool ran(cli_exit code) { return code != CLI_BAD_INPUT && code != CLI_USAGE && code != CLI_CANNOT_BUILD; }
 
+// A program has no steps: a level without commands would be empty.
+static bool choose_timeline(const sim_options *options, sim_files *files, wf_diag *diag) {
+  timeline_choice choice;
+  if (!timeline_choose(&options->timeline, SIM_TIMELINE_BURST, &choice, diag)) return false;
+  files->level = choice.level;
+  const bool steps = options->timeline.steps != NULL;
+  if (!steps && choice.level != SIM_TIMELINE_STEP) return true;
+  wf_error(diag, wf_in_file(NULL), "steps are of networks: a program takes no %s",
+           steps ? "--timeline-steps" : "--timeline-level step");
+  return false;
+}
+
+static cli_exit simulate_program(const cli_common *common, const sim_options *options, const char *path,
+                                 wf_diag *diag) {
+  sim_files files = {0};
+  const struct {
+    const char *path;
+    FILE **file;
+  } outputs[] = {{options->trace, &files.trace}, {options->events, &files.events}};
+  enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
+  if (!choose_timeline(options, &files, diag)) return CLI_USAGE;
+  if (!cli_check_output(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
+  for (unsigned n = 0; n < OUTPUTS; n++)
+    if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, diag)) == NULL)
+      return CLI_BAD_INPUT;
+  if (!timeline_file_open(&files.timeline, options->timeline.path, diag)) return CLI_BAD_INPUT;
+  cli_exit code = simulate(common, options, path, &files, diag);
+  for (unsigned n = 0; n < OUTPUTS; n++)
+    if (!cli_end_output(*outputs[n].file, outputs[n].path, ran(code), diag)) code = CLI_BAD_INPUT;
+  if (!timeline_file_close(&files.timeline, options->timeline.path, ran(code), diag)) code = CLI_BAD_INPUT;
+  return code;
+}
+
 static const wf_option sim_rows[] = {
     {"engine", WF_TEXT(sim_options, engine), "NAME",
      "cycle (default): every cycle; flow: times by equations, no data; ref: functional, for --trace; rtl: the "
@@ -297,8 +333,6 @@ static const wf_option sim_rows[] = {
     {"events", WF_TEXT(sim_options, events), "FILE",
      "engines with cycles: write when each accelerator command was allocated, issued and done, and the bursts on the "
      "bus"},
-    {"timeline", WF_TEXT(sim_options, timeline), "FILE",
-     "engines with cycles: write the commands as a trace for Perfetto or chrome://tracing"},
     {"jobs", WF_COUNT(sim_options, jobs), "N", "engine rtl: compilers at a time (default 2)"},
     {"trace", WF_TEXT(sim_options, trace), "FILE",
      "write the command stream (by default on engine ref; cycle and rtl add times); weft sim FILE replays it"},
@@ -332,7 +366,8 @@ cli_exit cli_sim(int argc, char **argv) {
           "9 access outside memory, 10 instruction limit, or the accelerator is stuck.",
       .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_job_rows, offsetof(sim_options, network.job)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(sim_options, network.job.tuning)),
-                  CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network))},
+                  CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network)),
+                  CLI_OPTIONS(timeline_option_rows, offsetof(sim_options, timeline))},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true,
@@ -343,18 +378,5 @@ cli_exit cli_sim(int argc, char **argv) {
   wf_diag diag = wf_diag_to(stderr);
   if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
   if (network_job_is_misspelt(argv[0], &diag)) return CLI_BAD_INPUT;
-  sim_files files = {0};
-  const struct {
-    const char *path;
-    FILE **file;
-  } outputs[] = {{options.trace, &files.trace}, {options.events, &files.events}, {options.timeline, &files.timeline}};
-  enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
-  if (!cli_check_output(options.report, &diag) || !cli_check_output(options.csv, &diag)) return CLI_BAD_INPUT;
-  for (unsigned n = 0; n < OUTPUTS; n++)
-    if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, &diag)) == NULL)
-      return CLI_BAD_INPUT;
-  code = simulate(&common, &options, argv[0], &files, &diag);
-  for (unsigned n = 0; n < OUTPUTS; n++)
-    if (!cli_end_output(*outputs[n].file, outputs[n].path, ran(code), &diag)) code = CLI_BAD_INPUT;
-  return code;
+  return simulate_program(&common, &options, argv[0], &diag);
 }

@@ -3,6 +3,7 @@
 // behind it.
 #include "cli/sim_network.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "cli/network_report.h"
 #include "cli/sim_sensitivity.h"
 #include "cli/step_table.h"
+#include "runner/figures.h"
 #include "sim/timeline.h"
 
 const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
@@ -36,11 +38,32 @@ typedef struct watcher {
   step_table shown;
   wf_progress progress;
   sim_timeline *timeline;
+  timeline_choice choice;
   sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
 } watcher;
 
+static bool is_chosen(const watcher *w, uint64_t step) { return step >= w->choice.first && step <= w->choice.last; }
+
+// The step as a slice, with what the table says of it.
+static void draw_step(const watcher *w, const network *net, int step, const run_step_result *result) {
+  const network_step *s = &net->steps[step];
+  const run_step_figures f = run_step_figures_of(net, s, result);
+  char *arguments = wf_format("\"step\":%d,\"operator\":\"%s\",\"program\":\"%.*s\",\"macs\":%" PRIu64
+                              ",\"percent of the mesh\":%.2f,\"bytes\":%" PRIu64,
+                              step, graph_op_name(s->node->op), (int)strcspn(s->what, " \"\\"), s->what, s->macs,
+                              100 * f.utilisation, result->units.bus_read_bytes + result->units.bus_written_bytes);
+  const sim_timeline_step_slice slice = {.name = s->name,
+                                         .arguments = arguments,
+                                         .on_array = s->place == GRAPH_ON_ARRAY,
+                                         .start = result->start,
+                                         .cycles = result->cycles};
+  sim_timeline_step(w->timeline, &slice);
+  wf_free(arguments);
+}
+
 static void show_step(void *context, const network *net, int step, const run_step_result *result) {
   watcher *w = context;
+  if (w->timeline != NULL && is_chosen(w, (uint64_t)step)) draw_step(w, net, step, result);
   if (w->table) {
     step_table_row(&w->shown, step, result, stdout);
     fflush(stdout);
@@ -49,19 +72,28 @@ static void show_step(void *context, const network *net, int step, const run_ste
   wf_progress_line(&w->progress, "weft: step %d of %d, %s", step + 1, net->step_count, net->steps[step].name);
 }
 
-static void take_account(void *context, int step, const sim_engine *engine, uint64_t cycle) {
+static void end_step(void *context, int step, const sim_engine *engine, uint64_t cycle) {
   const watcher *w = context;
-  sim_flow_account_to(engine, cycle, &w->accounts[step]);
+  if (w->accounts != NULL) sim_flow_account_to(engine, cycle, &w->accounts[step]);
+  if (w->timeline != NULL && is_chosen(w, (uint64_t)step) != is_chosen(w, (uint64_t)step + 1))
+    sim_timeline_record(w->timeline, is_chosen(w, (uint64_t)step + 1));
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
   watcher *w = context;
-  if (w->timeline != NULL) sim_timeline_watch(w->timeline, engine);
+  if (w->timeline == NULL) return;
+  sim_timeline_watch(w->timeline, engine);
+  if (!is_chosen(w, 0)) sim_timeline_record(w->timeline, false);
 }
 
 static void take_event(void *context, const sim_event *event) {
   const watcher *w = context;
   sim_timeline_event(w->timeline, event);
+}
+
+static void take_burst(void *context, const memsys_seen *burst) {
+  const watcher *w = context;
+  sim_timeline_burst(w->timeline, burst);
 }
 
 // ---- reports
@@ -110,20 +142,23 @@ static uint64_t end_of(const network *net, const run_network_result *result) {
 }
 
 static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                         const network_job *job, const char *path, FILE *timeline, wf_diag *diag) {
+                         const network_job *job, const char *path, FILE *timeline, const timeline_choice *choice,
+                         wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
   w.table = cli_prints(common) && !is_stdout(options->csv);
-  if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path);
-  const sim_events events = {.context = &w, .event = take_event};
+  w.choice = *choice;
+  if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path, choice->level);
+  const sim_events events = {
+      .context = &w, .event = take_event, .burst = choice->level == SIM_TIMELINE_BURST ? take_burst : NULL};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
   const run_network_config config = {.engine = engine,
                                      .options = &engine_options,
                                      .inputs = (const void *const *)job->inputs,
                                      .check = !options->no_check && !options->timing_only,
                                      .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
-                                     .events = timeline == NULL ? NULL : &events,
-                                     .ended = options->sensitivity ? take_account : NULL,
+                                     .events = timeline == NULL || choice->level == SIM_TIMELINE_STEP ? NULL : &events,
+                                     .ended = end_step,
                                      .watch = watch_engine,
                                      .progress = show_step,
                                      .context = &w};
@@ -131,11 +166,12 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
   if (options->sensitivity) w.accounts = WF_NEW_ARRAY((size_t)job->net->step_count + 1, sim_flow_account);
   w.shown = step_table_create(job->net, options->wide ? 0 : wf_terminal_columns(stdout), wf_terminal_coloured(stdout));
   if (w.table) step_table_head(&w.shown, stdout);
-  bool good = run_network(job->net, &config, &result, diag);
+  const bool ran = run_network(job->net, &config, &result, diag);
+  bool written = true;
   if (w.timeline != NULL &&
       !sim_timeline_close(w.timeline, end_of(job->net, &result), result.has_units ? &result.units : NULL)) {
-    wf_error(diag, wf_in_file(options->timeline), "cannot write the file");
-    good = false;
+    wf_error(diag, wf_in_file(options->timeline.path), "cannot write the file");
+    written = false;
   }
   const network_report report = {.path = path,
                                  .job = job,
@@ -144,26 +180,41 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
                                  .accounts = w.accounts,
                                  .checked = config.check,
                                  .timing_only = options->timing_only};
-  const cli_exit code = good ? write_reports(common, options, &report, diag) : CLI_CANNOT_BUILD;
+  cli_exit code = !ran ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
+  if (ran && written) code = write_reports(common, options, &report, diag);
   wf_free(w.accounts);
   run_network_release(job->net, &result);
   return code;
 }
 
+static cli_exit run_job(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
+                        const char *path, FILE *timeline, const timeline_choice *choice, wf_diag *diag) {
+  network_job job;
+  cli_exit code = network_job_open(common, &options->job, path, &job, diag);
+  const int steps = code == CLI_OK ? job.net->step_count : 0;
+  if (code == CLI_OK && options->timeline.steps != NULL && choice->first >= (uint64_t)steps) {
+    wf_error(diag, wf_in_file(path), "--timeline-steps %s: the network has steps 0 to %d", options->timeline.steps,
+             steps - 1);
+    code = CLI_USAGE;
+  }
+  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, choice, diag);
+  network_job_release(&job);
+  return code;
+}
+
 cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
                      const char *path, wf_diag *diag) {
-  if (options->timeline != NULL && engine->set_events == NULL) {
+  timeline_choice choice;
+  if (!timeline_choose(&options->timeline, SIM_TIMELINE_COMMAND, &choice, diag)) return CLI_USAGE;
+  if (options->timeline.path != NULL && engine->set_events == NULL) {
     wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
     return CLI_USAGE;
   }
   if (!check_report(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
-  FILE *timeline = options->timeline == NULL ? NULL : cli_open_output(options->timeline, diag);
-  if (options->timeline != NULL && timeline == NULL) return CLI_BAD_INPUT;
-  network_job job;
-  cli_exit code = network_job_open(common, &options->job, path, &job, diag);
-  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, diag);
-  network_job_release(&job);
+  timeline_file timeline;
+  if (!timeline_file_open(&timeline, options->timeline.path, diag)) return CLI_BAD_INPUT;
+  cli_exit code = run_job(common, options, engine, path, timeline.out, &choice, diag);
   const bool complete = code == CLI_OK || code == CLI_MISMATCH;
-  if (!cli_end_output(timeline, options->timeline, complete, diag)) code = CLI_BAD_INPUT;
+  if (!timeline_file_close(&timeline, options->timeline.path, complete, diag)) code = CLI_BAD_INPUT;
   return code;
 }

@@ -4,11 +4,13 @@
 #define CLI_SIM_NETWORK_H
 
 #include "cli/network_job.h"
+#include "cli/timeline_file.h"
 
 typedef struct sim_network_options {
   network_job_options job;
   bool no_check, native_host, timing_only, sensitivity, wide;
-  const char *timeline, *csv, *report;
+  timeline_options timeline;
+  const char *csv, *report;
 } sim_network_options;
 
 // The rows of these options, without those of the job.

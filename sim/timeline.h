@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open: per class of commands a track
-// group of commands at work, from issue to done, and one of commands that wait in the reservation station, from
-// allocation to issue; bursts on the bus, each from its
-// request to the last beat of its answer; graphs of commands in flight and, with the cycle engine, of bytes on the bus
-// and of the mesh.
+// A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open. Its level says what it has:
+//   step     the steps of a network, those of the array and those of the hart
+//   command  also, per class of commands, a group of tracks with commands at work, from issue to done; with the cycle
+//            engine graphs of bytes on the bus and of the mesh
+//   burst    also commands that wait in the reservation station, from allocation to issue; bursts on the bus, each from
+//            its request to the last beat of its answer; graphs of commands in flight
 //
 // One cycle is shown as one microsecond. Events are written as they come, so memory does not grow with the run. Slices
 // on a track must nest, so commands that overlap go to tracks of their own: the lowest that is free.
@@ -18,10 +19,24 @@
 
 enum { SIM_TIMELINE_INTERVAL = 1024 };  // least cycles between two samples of the graphs of bus and mesh
 
+typedef enum { SIM_TIMELINE_STEP, SIM_TIMELINE_COMMAND, SIM_TIMELINE_BURST, SIM_TIMELINE_LEVELS } sim_timeline_level;
+extern const char *const sim_timeline_level_names[SIM_TIMELINE_LEVELS];
+
 typedef struct sim_timeline sim_timeline;
 
 // Writes to `out`, which stays the caller's, as does the array.
-sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *title);
+sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *title, sim_timeline_level level);
+// Whether events and bursts from here on are written; at first they are. A command that is on its way then ends as
+// "unfinished".
+void sim_timeline_record(sim_timeline *timeline, bool on);
+// A step that is over, recorded or not: a slice on the array's track or the hart's. `arguments` is the inside of a JSON
+// object, "" for none.
+typedef struct sim_timeline_step_slice {
+  const char *name, *arguments;
+  bool on_array;
+  uint64_t start, cycles;
+} sim_timeline_step_slice;
+void sim_timeline_step(sim_timeline *timeline, const sim_timeline_step_slice *step);
 // The graphs of bus and mesh, from this engine if it is the cycle engine; it must live as long as events come.
 void sim_timeline_watch(sim_timeline *timeline, const sim_engine *engine);
 // A sink of sim_events; the context is the timeline.

@@ -97,9 +97,9 @@ expect 1 'cannot write' "$weft" sim net.onnx --array dim4 --quiet --csv /dev/ful
 for option in --timeline --csv --json; do
   expect 1 'nosuch' "$weft" sim nosuch.onnx $option old
 done
-cp old old.txt
-expect 1 'nosuch' "$weft" sim nosuch.onnx --report old.txt
-cmp old old.txt || failed=$((failed + 1))
+cp old text.txt
+expect 1 'nosuch' "$weft" sim nosuch.onnx --report text.txt
+cmp old text.txt || failed=$((failed + 1))
 expect 1 'old: .*this is a file' "$weft" sim net.onnx --array dim4 --report old
 expect 1 'cannot make the folder' "$weft" sim net.onnx --array dim4 --quiet --report /dev/full.txt/x
 expect 1 'nosuch' "$weft" sim nosuch.elf --trace old --engine ref

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of --timeline: see timeline_file.h.
+#include "cli/timeline_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/gzip.h"
+
+const wf_option timeline_option_rows[TIMELINE_OPTIONS] = {
+    {"timeline", WF_TEXT(timeline_options, path), "FILE",
+     "engines with cycles: write the run as a trace for Perfetto or chrome://tracing; FILE.gz: packed"},
+    {"timeline-level", WF_TEXT(timeline_options, level), "step|command|burst",
+     "of the timeline: the steps of a network; also the commands at work (default of networks); also waiting commands "
+     "and bursts on the bus (default of programs)"},
+    {"timeline-steps", WF_TEXT(timeline_options, steps), "N|N-M",
+     "of a network's timeline: these steps alone, counted as in the table"},
+};
+
+static bool choose_level(const char *name, sim_timeline_level *level, wf_diag *diag) {
+  for (unsigned l = 0; l < SIM_TIMELINE_LEVELS; l++) {
+    if (strcmp(name, sim_timeline_level_names[l]) != 0) continue;
+    *level = (sim_timeline_level)l;
+    return true;
+  }
+  wf_error(diag, wf_in_file(NULL), "--timeline-level %s", name);
+  wf_hint(diag, "one of step, command, burst");
+  return false;
+}
+
+// A number and what follows it; NULL: there is none.
+static const char *read_number(const char *text, uint64_t *value) {
+  if (*text < '0' || *text > '9') return NULL;
+  char *end;
+  *value = strtoull(text, &end, 10);
+  return end;
+}
+
+static bool choose_steps(const char *text, timeline_choice *choice, wf_diag *diag) {
+  const char *rest = read_number(text, &choice->first);
+  choice->last = choice->first;
+  if (rest != NULL && *rest == '-') rest = read_number(rest + 1, &choice->last);
+  if (rest != NULL && *rest == '\0' && choice->first <= choice->last) return true;
+  wf_error(diag, wf_in_file(NULL), "--timeline-steps %s", text);
+  wf_hint(diag, "a step, as 3, or a first and a last one, as 3-5");
+  return false;
+}
+
+bool timeline_choose(const timeline_options *o, sim_timeline_level usual, timeline_choice *choice, wf_diag *diag) {
+  *choice = (timeline_choice){.level = usual, .last = UINT64_MAX};
+  if (o->path == NULL && (o->level != NULL || o->steps != NULL)) {
+    wf_error(diag, wf_in_file(NULL), "%s is of a timeline, and there is no --timeline",
+             o->level != NULL ? "--timeline-level" : "--timeline-steps");
+    return false;
+  }
+  if (o->level != NULL && !choose_level(o->level, &choice->level, diag)) return false;
+  return o->steps == NULL || choose_steps(o->steps, choice, diag);
+}
+
+bool timeline_file_open(timeline_file *file, const char *path, wf_diag *diag) {
+  *file = (timeline_file){.out = NULL};
+  if (path == NULL) return true;
+  file->out = file->file = cli_open_output(path, diag);
+  if (file->file == NULL || !wf_gzip_named(path)) return file->file != NULL;
+  file->out = wf_gzip_open(file->file);
+  if (file->out != NULL) return true;
+  wf_error(diag, wf_in_file(path), "cannot pack");
+  return false;
+}
+
+bool timeline_file_close(timeline_file *file, const char *path, bool complete, wf_diag *diag) {
+  const bool packed = file->out != NULL && file->out != file->file;
+  if (packed && fclose(file->out) != 0 && complete) {
+    wf_error(diag, wf_in_file(path), "cannot write the file");
+    cli_end_output(file->file, path, false, diag);
+    return false;
+  }
+  return cli_end_output(file->file, path, complete, diag);
+}
