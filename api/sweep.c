@@ -22,10 +22,14 @@ static void tell(void *context, const sweep_progress *p) {
   api_progress(context, p->done, p->total, text);
 }
 
+static unsigned store_flags(const weft_sweep_options *o) {
+  return (o->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (o->extend ? SWEEP_STORE_EXTEND : 0u);
+}
+
 static sweep_outcome run(weft_session *s, const sweep_spec *spec, const weft_sweep_options *o,
                          sweep_progress *progress) {
   char *file = wf_name_file(spec->name), *path = o->store != NULL ? wf_strdup(o->store) : wf_format("%s.sqlite", file);
-  sweep_store *store = sweep_store_open(path, spec, WEFT_GIT_VERSION, o->any_version, &s->diag);
+  sweep_store *store = sweep_store_open(path, spec, WEFT_GIT_VERSION, store_flags(o), &s->diag);
   sweep_outcome outcome = SWEEP_FAILED;
   if (store != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,

@@ -19,7 +19,7 @@ typedef struct outcome {
 } outcome;
 
 static bool sweep_once(const sweep_spec *spec, unsigned jobs, const char *path, outcome *o, const bench_job *job) {
-  sweep_store *s = sweep_store_open(path, spec, job->version, false, job->diag);
+  sweep_store *s = sweep_store_open(path, spec, job->version, 0, job->diag);
   if (s == NULL) return false;
   const sweep_options options = {.version = job->version, .fidelity = spec->fidelity, .jobs = jobs, .join_socket = -1};
   const double before = bench_children_seconds();

@@ -21,7 +21,7 @@ enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
 typedef struct sweep_arguments {
   const char *store, *fidelity;
   uint64_t jobs;
-  bool any_version, plan;
+  bool any_version, extend, plan;
 } sweep_arguments;
 
 typedef struct shown {
@@ -110,7 +110,9 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", name) : wf_strdup(arguments->store);
   signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
   signal(SIGTERM, interrupt);
-  sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, arguments->any_version, diag);
+  const unsigned flags =
+      (arguments->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (arguments->extend ? SWEEP_STORE_EXTEND : 0u);
+  sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, flags, diag);
   cli_exit code = CLI_BAD_INPUT;
   if (file != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,
@@ -154,6 +156,9 @@ static const wf_option sweep_rows[] = {
      "the engine that measures: cycle, or flow, a percent or so off and some times as fast (default: what the text "
      "says); rows of both stand in one store"},
     {"any-version", WF_FLAG(sweep_arguments, any_version), NULL, "go on with a store that another version began"},
+    {"extend", WF_FLAG(sweep_arguments, extend), NULL,
+     "the text has changed since: keep what was measured, measure what is new (points and networks are those of the "
+     "text)"},
     {"plan", WF_FLAG(sweep_arguments, plan), NULL, "print how many points there are, measure nothing"},
 };
 

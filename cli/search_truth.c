@@ -326,7 +326,7 @@ static bool write_store(const report *r) {
   sweep_spec spec = spec_of(r, &table);
   char *path = path_of(r, "points.sqlite");
   remove(path);
-  sweep_store *s = sweep_store_open(path, &spec, WEFT_GIT_VERSION, true, r->diag);
+  sweep_store *s = sweep_store_open(path, &spec, WEFT_GIT_VERSION, SWEEP_STORE_ANY_VERSION, r->diag);
   bool good = s != NULL;
   if (good) {
     sweep_store_begin(s);

@@ -28,10 +28,12 @@ def _file_of(specification):
         os.unlink(name)
 
 
-def sweep(specification, store, jobs=0, any_version=False, progress=None):
+def sweep(specification, store, jobs=0, any_version=False, progress=None, extend=False):
     """Measures the arrays and networks of a specification, a file or a dict, into a store, and opens it. What is there is
-    not measured again: after Ctrl-C the same call goes on."""
-    options = struct("weft_sweep_options", store=path(store), jobs=jobs, any_version=any_version)
+    not measured again: after Ctrl-C the same call goes on. With `extend` the store may be one of a specification that has
+    changed since."""
+    options = struct("weft_sweep_options", store=path(store), jobs=jobs, any_version=any_version,
+                     extend=extend)
     result = struct("weft_sweep_result")
     with _file_of(specification) as name:
         watched(lib.weft_sweep, encode(name), options, result, progress=progress)

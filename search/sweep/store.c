@@ -131,6 +131,13 @@ static char *get(sweep_store *s, const char *key) {
   return value;
 }
 
+static uint64_t tech_hash(uint64_t hash, const hw_tech *tech) {
+  const size_t numbers = offsetof(hw_tech, energy_pj);
+  if (tech == NULL) return hash;
+  hash = wf_hash(hash, tech->name, strlen(tech->name));
+  return wf_hash(hash, (const char *)tech + numbers, sizeof *tech - numbers);
+}
+
 // What the points depend on and the text does not hold: the base array, and arrays, technology and layers from files.
 static uint64_t content_hash(const sweep_spec *spec) {
   uint64_t hash = WF_HASH_START;
@@ -148,11 +155,7 @@ static uint64_t content_hash(const sweep_spec *spec) {
       hash = wf_hash(hash, parts, sizeof parts);
     }
   }
-  if (spec->tech != NULL) {
-    const size_t numbers = offsetof(hw_tech, energy_pj);
-    hash = wf_hash(hash, spec->tech->name, strlen(spec->tech->name));
-    hash = wf_hash(hash, (const char *)spec->tech + numbers, sizeof *spec->tech - numbers);
-  }
+  hash = tech_hash(hash, spec->tech);
   for (size_t n = 0; n < spec->program_count; n++) {
     const uint64_t program = sweep_program_hash(spec, &spec->programs[n]);
     hash = wf_hash(hash, &program, sizeof program);
@@ -222,20 +225,60 @@ static void add_program(sweep_store *s, const sweep_spec *spec, const layers_pro
   sqlite3_finalize(statement);
 }
 
-static bool create(sweep_store *s, const sweep_spec *spec, const char *version) {
-  char content[HASH_TEXT], number[16];
+// What the text says, and what it names.
+static bool add_spec(sweep_store *s, const sweep_spec *spec) {
+  char content[HASH_TEXT];
   hash_text(content_hash(spec), content);
+  set(s, "name", spec->name);
+  set(s, "spec", spec->text);
+  set(s, "content", content);
+  for (size_t n = 0; n < spec->network_count; n++) add_network(s, &spec->networks[n]);
+  for (size_t n = 0; n < spec->program_count; n++) add_program(s, spec, &spec->programs[n]);
+  return sweep_store_good(s);
+}
+
+static bool create(sweep_store *s, const sweep_spec *spec, const char *version) {
+  char tech[HASH_TEXT], number[16];
+  hash_text(tech_hash(WF_HASH_START, spec->tech), tech);
   snprintf(number, sizeof number, "%d", SWEEP_SCHEMA_VERSION);
   sweep_store_begin(s);
   if (!execute(s, sweep_schema)) return false;
   set(s, "schema", number);
-  set(s, "name", spec->name);
-  set(s, "spec", spec->text);
-  set(s, "content", content);
   set(s, "version", version);
-  for (size_t n = 0; n < spec->network_count; n++) add_network(s, &spec->networks[n]);
-  for (size_t n = 0; n < spec->program_count; n++) add_program(s, spec, &spec->programs[n]);
-  return sweep_store_good(s) && execute(s, "COMMIT");
+  set(s, "policy", sweep_policy(spec).text);
+  set(s, "technology", tech);
+  return add_spec(s, spec) && execute(s, "COMMIT");
+}
+
+// Measurements belong to array, layer, policy and engine, so those of the text of before serve this one, too. Its
+// points and networks do not; what a time limit or a crash ended may end otherwise now.
+static bool replace(sweep_store *s, const sweep_spec *spec) {
+  sweep_store_begin(s);
+  return execute(s,
+                 "DELETE FROM point; DELETE FROM network; DELETE FROM layer;"
+                 "DELETE FROM sweep WHERE key IN ('name', 'spec', 'content');"
+                 "DELETE FROM measurement WHERE status IN ('timeout', 'crashed')") &&
+         add_spec(s, spec) && execute(s, "COMMIT");
+}
+
+// Whether the key's value is this one; `what` is its name for people.
+static bool is_same(sweep_store *s, const char *key, const char *value, const char *what, wf_diag *diag) {
+  char *its = get(s, key);
+  const bool same = its != NULL && strcmp(its, value) == 0;
+  if (its == NULL)
+    wf_error(diag, wf_in_file(s->path), "does not say its %s, so it cannot be extended", what);
+  else if (!same)
+    wf_error(diag, wf_in_file(s->path), "has measurements with another %s: it cannot be extended", what);
+  if (!same) wf_hint(diag, "name another file with -o");
+  wf_free(its);
+  return same;
+}
+
+static bool extend(sweep_store *s, const sweep_spec *spec, wf_diag *diag) {
+  char tech[HASH_TEXT];
+  hash_text(tech_hash(WF_HASH_START, spec->tech), tech);
+  return is_same(s, "policy", sweep_policy(spec).text, "choice of mappings", diag) &&
+         is_same(s, "technology", tech, "technology", diag) && replace(s, spec);
 }
 
 static bool check_schema(sweep_store *s, wf_diag *diag) {
@@ -246,25 +289,23 @@ static bool check_schema(sweep_store *s, wf_diag *diag) {
   return good;
 }
 
-// Whether an existing store may be gone on with.
-static bool check(sweep_store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+// Whether an existing store may be gone on with, if need be after it was extended.
+static bool check(sweep_store *s, const sweep_spec *spec, const char *version, unsigned flags, wf_diag *diag) {
   char content[HASH_TEXT];
   hash_text(content_hash(spec), content);
   char *its_content = get(s, "content"), *its_version = get(s, "version");
-  bool good = true;
+  const bool changed = its_content != NULL && strcmp(its_content, content) != 0;
+  bool good = false;
   if (its_content == NULL || its_version == NULL) {
     wf_error(diag, wf_in_file(s->path), "is not the store of a sweep");
-    good = false;
-  } else if (strcmp(its_content, content) != 0) {
+  } else if (changed && (flags & SWEEP_STORE_EXTEND) == 0) {
     wf_error(diag, wf_in_file(s->path), "is the store of another sweep");
-    wf_hint(diag, "name another file with -o; a changed description makes a new sweep");
-    good = false;
-  } else if (strcmp(its_version, version) != 0 && !any_version) {
+    wf_hint(diag, "--extend makes it the store of this one and keeps its measurements; or name another file with -o");
+  } else if (strcmp(its_version, version) != 0 && (flags & SWEEP_STORE_ANY_VERSION) == 0) {
     wf_error(diag, wf_in_file(s->path), "was begun by version %s, this is %s", its_version, version);
     wf_hint(diag, "--any-version goes on all the same; each measurement says who made it");
-    good = false;
   } else {
-    good = check_schema(s, diag);
+    good = check_schema(s, diag) && (!changed || extend(s, spec, diag));
   }
   wf_free(its_content);
   wf_free(its_version);
@@ -330,7 +371,7 @@ static void drop_lock(sweep_store *s, bool holds) {
 // ---- opening and closing
 
 // Readers work beside the writer; where a file system has no shared memory for that, they wait for it.
-static bool open_file(sweep_store *s, const sweep_spec *spec, const char *version, bool any_version, wf_diag *diag) {
+static bool open_file(sweep_store *s, const sweep_spec *spec, const char *version, unsigned flags, wf_diag *diag) {
   if (sqlite3_open(s->path, &s->db) != SQLITE_OK) {
     note_failure(s);
     return false;
@@ -339,17 +380,17 @@ static bool open_file(sweep_store *s, const sweep_spec *spec, const char *versio
   if (!execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")) return false;
   const bool empty = is_empty(s);
   if (!sweep_store_good(s)) return false;
-  return (empty ? create(s, spec, version) : check(s, spec, version, any_version, diag)) && prepare(s);
+  return (empty ? create(s, spec, version) : check(s, spec, version, flags, diag)) && prepare(s);
 }
 
-sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version,
+sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, unsigned flags,
                               wf_diag *diag) {
   sweep_store *s = WF_NEW(sweep_store);
   s->path = wf_strdup(path);
   s->lock_path = wf_format("%s-lock", path);
   const unsigned before = diag->errors;
   const bool alone = take_lock(s, diag);
-  if (alone && open_file(s, spec, version, any_version, diag)) return s;
+  if (alone && open_file(s, spec, version, flags, diag)) return s;
   if (diag->errors == before) wf_error(diag, wf_in_file(path), "%s", s->failure);
   if (!alone) drop_lock(s, false);
   sweep_store_close(s);

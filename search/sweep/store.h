@@ -19,9 +19,14 @@ bool sweep_store_schema_good(const char *path, int64_t schema, wf_diag *diag);
 
 typedef struct sweep_store sweep_store;
 
+enum {
+  SWEEP_STORE_ANY_VERSION = 1,  // another version may have begun it
+  SWEEP_STORE_EXTEND = 2,       // the store of another text becomes that of this one; its measurements stay
+};
 // Creates or opens the file for a sweep; an existing one must be of the same sweep (same text, same arrays), by the
-// same version unless `any_version`. NULL after errors were reported.
-sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, bool any_version,
+// same version, unless the flags say otherwise. Extended are stores with the same policy and technology alone. NULL
+// after errors were reported.
+sweep_store *sweep_store_open(const char *path, const sweep_spec *spec, const char *version, unsigned flags,
                               wf_diag *diag);
 void sweep_store_close(sweep_store *s);
 

@@ -346,6 +346,7 @@ typedef struct weft_sweep_options {
   const char *store;  // the file; NULL: NAME.sqlite of the specification
   uint32_t jobs;      // processes that measure; 0: one per processor
   bool any_version;   // go on with a store that another version began
+  bool extend;        // the specification has changed since: keep what was measured, measure what is new
 } weft_sweep_options;
 
 typedef struct weft_sweep_result {

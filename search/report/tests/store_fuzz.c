@@ -51,7 +51,7 @@ static void make_store(void) {
   wf_diag diag = wf_diag_to(stderr);
   sweep_spec spec;
   if (!sweep_spec_parse(&spec, "fuzz.yaml", text, sizeof text - 1, &diag)) abort();
-  sweep_store *s = sweep_store_open(base.path, &spec, "fuzz", true, &diag);
+  sweep_store *s = sweep_store_open(base.path, &spec, "fuzz", SWEEP_STORE_ANY_VERSION, &diag);
   if (s == NULL) abort();
   sweep_store_begin(s);
   for (size_t i = 0; i < sweep_point_count(&spec); i++) add_results(s, &spec, i);

@@ -33,7 +33,7 @@ static void make_store(size_t points) {
   sweep_spec spec = spec_of(TEXT);
   wf_diag diag = wf_diag_to(stderr);
   remove_store();
-  sweep_store *s = sweep_store_open(STORE, &spec, "v1", false, &diag);
+  sweep_store *s = sweep_store_open(STORE, &spec, "v1", 0, &diag);
   assert_non_null(s);
   sweep_store_begin(s);
   for (size_t i = 0; i < points; i++) sweep_store_point(s, i, &spec.base, "{\"a.b\":1}", "");
@@ -61,7 +61,7 @@ typedef bool action(wf_diag *diag);
 
 static bool sweeps(wf_diag *diag) {
   sweep_spec spec = spec_of(TEXT);
-  sweep_store *s = sweep_store_open(STORE, &spec, "v1", false, diag);
+  sweep_store *s = sweep_store_open(STORE, &spec, "v1", 0, diag);
   if (s != NULL) sweep_store_close(s);
   sweep_spec_release(&spec);
   return s != NULL;
