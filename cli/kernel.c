@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cli/schedule_store.h"
 #include "base/progress.h"
+#include "cli/schedule_store.h"
 
 const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"kernel", WF_TEXT(kernel_options, kernel), "NAME", "which kernel of the file (default: the only one)"},

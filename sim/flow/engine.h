@@ -71,7 +71,7 @@ typedef enum { FLOW_WRITES, FLOW_READS, FLOW_READS_TOO, FLOW_USES } flow_use;
 
 typedef struct flow_file {
   uint32_t entries;
-  uint64_t there;               // entries that had not ended when this was asked last
+  uint64_t there;  // entries that had not ended when this was asked last
   // Entries whose end is known, in the order of their ends: a ring. The first `passed` had ended in cycle `asked`.
   uint8_t by_end[FLOW_ENTRIES];
   uint32_t ends_first, ends, passed;
@@ -266,10 +266,10 @@ typedef enum { FLOW_LOOP_CONV, FLOW_LOOP_MATMUL, FLOW_LOOP_UNITS } flow_loop_uni
 typedef struct flow_queue {
   flow_time entered[FLOW_PLACES], left[FLOW_PLACES];
   uint8_t command[FLOW_PLACES];  // its place among those of the chain
-  uint32_t in, out;  // commands whose time of entry is known, of leaving
-  flow_time floor;   // none passes before it
-  bool held;         // the loop unit behind it is at work: nothing passes
-  uint8_t unit;      // flow_loop_unit, or none
+  uint32_t in, out;              // commands whose time of entry is known, of leaving
+  flow_time floor;               // none passes before it
+  bool held;                     // the loop unit behind it is at work: nothing passes
+  uint8_t unit;                  // flow_loop_unit, or none
 } flow_queue;
 
 // A command of a loop that ended.
@@ -289,9 +289,9 @@ typedef struct flow_front {
   flow_queue queue[FLOW_QUEUES];
   cycle_front_command command[FLOW_COMMANDS];  // those in the chain
   uint32_t places;                             // of commands that are free, a bit each
-  flow_time entry;         // of the head of the last queue
-  uint64_t enters;         // its cycle
-  uint32_t loop_commands;  // of loop units, in the chain
+  flow_time entry;                             // of the head of the last queue
+  uint64_t enters;                             // its cycle
+  uint32_t loop_commands;                      // of loop units, in the chain
   struct flow_loops *loops;
   flow_time pushed;  // the last command
   flow_time room;    // what a command that is pushed has waited for
@@ -323,7 +323,7 @@ typedef struct flow_engine {
   bool every_burst;  // loads step burst by burst
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
-  flow_shape shapes[2][2];  // of the last compute, the last preload: of both registers
+  flow_shape shapes[2][2];         // of the last compute, the last preload: of both registers
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
   uint8_t loop_of[ISA_ID_COUNT];   // likewise: flow_loop_unit, or none
   bool configures[ISA_ID_COUNT];   // likewise

@@ -27,8 +27,7 @@ void flow_unit_wake(flow_engine *e, sim_class unit) {
     flow_load_wake(e);
   else if (unit == SIM_CLASS_EXECUTE) {
     if (!e->execute.stepping && !e->execute.fetching) flow_execute_wake(e);
-  }
-  else
+  } else
     flow_store_wake(e);
 }
 

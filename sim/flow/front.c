@@ -105,7 +105,7 @@ static void await_entry(flow_engine *e) {
   f->entry = earliest_entry(e, class, at);
   f->enters = flow_known_cycle(f->entry);
   f->awaits_room = f->enters > flow_cycle(at);
-  f->awaited = (uint8_t)class;
+  f->awaited = (uint8_t) class;
 }
 
 static void wake(flow_engine *e) {

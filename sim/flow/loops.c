@@ -28,7 +28,7 @@ typedef struct flow_loops {
   cycle_loop_matmul *matmul;
   cycle_loop_conv *conv;
   loop_unit unit[FLOW_LOOP_UNITS];
-  uint32_t active;              // units
+  uint32_t active;             // units
   flow_done done[FLOW_DONES];  // ends that were not counted, in their order: a ring
   uint32_t first, count;
   flow_time counted;  // the last one that was
@@ -38,8 +38,9 @@ typedef struct flow_loops {
 
 static uint8_t loop_of(isa_id insn) {
   const isa_unit unit = (isa_unit)isa_insn_at(insn)->unit;
-  return unit == ISA_UNIT_LOOP_CONV ? FLOW_LOOP_CONV : unit == ISA_UNIT_LOOP_MATMUL ? FLOW_LOOP_MATMUL
-                                                                                    : FLOW_LOOP_UNITS;
+  return unit == ISA_UNIT_LOOP_CONV     ? FLOW_LOOP_CONV
+         : unit == ISA_UNIT_LOOP_MATMUL ? FLOW_LOOP_MATMUL
+                                        : FLOW_LOOP_UNITS;
 }
 
 void flow_loops_create(flow_engine *e) {
@@ -117,11 +118,11 @@ static void count_done(flow_loops *l, uint64_t now) {
   }
   if (any[FLOW_LOOP_CONV]) {
     cycle_loop_conv_completed(&l->c, l->conv);
-    for (unsigned class = 0; class < SIM_CLASSES; class++) w->conv_completed[class] = 0;
+    for (unsigned class = 0; class < SIM_CLASSES; class ++) w->conv_completed[class] = 0;
   }
   if (any[FLOW_LOOP_MATMUL]) {
     cycle_loop_matmul_completed(&l->c, l->matmul);
-    for (unsigned class = 0; class < SIM_CLASSES; class++) w->matmul_completed[class] = 0;
+    for (unsigned class = 0; class < SIM_CLASSES; class ++) w->matmul_completed[class] = 0;
   }
 }
 
@@ -129,7 +130,7 @@ void flow_loops_done(flow_engine *e, sim_class class, bool conv, flow_time at) {
   flow_loops *l = e->front.loops;
   uint32_t n = l->count++;
   for (; n > 0 && flow_cycle(done_at(l, n - 1)->at) > flow_cycle(at); n--) *done_at(l, n) = *done_at(l, n - 1);
-  *done_at(l, n) = (flow_done){.at = at, .class = (uint8_t)class, .conv = conv};
+  *done_at(l, n) = (flow_done){.at = at, .class = (uint8_t) class, .conv = conv};
   loop_unit *u = &l->unit[conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL];
   if (!u->starved) return;
   u->next = wf_min(u->next, wf_max(flow_cycle(at) + 1, u->from));

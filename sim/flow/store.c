@@ -287,7 +287,8 @@ void flow_store_step(flow_engine *e) {
   const uint8_t id = flow_ids_use(&s->ids, flow_event(e->log, flow_after(answered, 1, FLOW_W_BUS)));
   flow_busy_until(e, flow_after(answered, 1, FLOW_W_BUS));
   if (e->sink.burst != NULL)
-    flow_tell_burst(e, &(flow_seen){true, id, b.size, 1, s->from - b.offset, flow_cycle(cycle), flow_cycle(answered), 1});
+    flow_tell_burst(e,
+                    &(flow_seen){true, id, b.size, 1, s->from - b.offset, flow_cycle(cycle), flow_cycle(answered), 1});
   const uint64_t free = flow_cycle(cycle) + beats;
   s->writer_free = flow_at(cycle, free < AHEAD ? 0 : free - AHEAD, FLOW_W_BUS);
   s->from += b.bytes;
