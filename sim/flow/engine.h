@@ -275,7 +275,7 @@ typedef struct flow_queue {
 // A command of a loop that ended.
 typedef struct flow_done {
   flow_time at;
-  uint8_t class;
+  uint8_t kind;  // sim_class
   bool conv;
 } flow_done;
 

@@ -85,9 +85,9 @@ void flow_chain_enter(flow_engine *e, uint32_t q, flow_time at, const cycle_fron
 
 // ---- entry into the station
 
-static flow_time earliest_entry(const flow_engine *e, sim_class class, flow_time at) {
-  if (class == SIM_CLASSES) return at;
-  const flow_time room = flow_station_room(e, class);
+static flow_time earliest_entry(const flow_engine *e, sim_class kind, flow_time at) {
+  if (kind == SIM_CLASSES) return at;
+  const flow_time room = flow_station_room(e, kind);
   return flow_cycle(room) > flow_cycle(at) ? room : at;
 }
 
@@ -101,11 +101,11 @@ static void await_entry(flow_engine *e) {
   if (n == q->in) return;
   const flow_time at = flow_later(flow_after(q->entered[flow_place(n)], 1, FLOW_W_FRONT),
                                   flow_after(q->left[flow_place(n - 1)], 1, FLOW_W_ISSUE));
-  const sim_class class = flow_station_class(e, flow_queue_command(f, q, n)->insn);
-  f->entry = earliest_entry(e, class, at);
+  const sim_class kind = flow_station_class(e, flow_queue_command(f, q, n)->insn);
+  f->entry = earliest_entry(e, kind, at);
   f->enters = flow_known_cycle(f->entry);
   f->awaits_room = f->enters > flow_cycle(at);
-  f->awaited = (uint8_t) class;
+  f->awaited = (uint8_t)kind;
 }
 
 static void wake(flow_engine *e) {
@@ -121,15 +121,15 @@ static void step_entry(flow_engine *e) {
   flow_queue *q = &f->queue[f->last];
   const uint32_t n = q->out;
   const cycle_front_command *command = flow_queue_command(f, q, n);
-  const sim_class class = flow_station_class(e, command->insn);
-  const flow_time at = flow_station_event(e, class, f->entry);
+  const sim_class kind = flow_station_class(e, command->insn);
+  const flow_time at = flow_station_event(e, kind, f->entry);
   q->left[flow_place(n)] = at;
   q->out++;
   flow_chain_forget(f, q, n);
   flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
   f->enters = FLOW_NEVER;
   f->awaits_room = false;
-  if (class != SIM_CLASSES) flow_station_enter(e, at, class, command);
+  if (kind != SIM_CLASSES) flow_station_enter(e, at, kind, command);
   move_up(e);
   if (f->loop_commands != 0 || flow_loops_busy(e)) flow_loops_wake(e);
   wake(e);

@@ -42,7 +42,7 @@ void flow_chain_settle(flow_engine *e);
 void flow_loops_create(flow_engine *e);
 void flow_loops_destroy(flow_engine *e);
 // A command of a loop ends in cycle `at`.
-void flow_loops_done(flow_engine *e, sim_class class, bool conv, flow_time at);
+void flow_loops_done(flow_engine *e, sim_class kind, bool conv, flow_time at);
 // Commands moved: loop units take up theirs, and find when they go on.
 void flow_loops_wake(flow_engine *e);
 // The next step of one of them; FLOW_NEVER: none is known.

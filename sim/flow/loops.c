@@ -112,25 +112,25 @@ static void count_done(flow_loops *l, uint64_t now) {
   bool any[FLOW_LOOP_UNITS] = {false};
   for (; l->count > 0 && flow_cycle(done_at(l, 0)->at) < now; l->first++, l->count--) {
     const flow_done *done = done_at(l, 0);
-    (done->conv ? w->conv_completed : w->matmul_completed)[done->class]++;
+    (done->conv ? w->conv_completed : w->matmul_completed)[done->kind]++;
     any[done->conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL] = true;
     l->counted = done->at;
   }
   if (any[FLOW_LOOP_CONV]) {
     cycle_loop_conv_completed(&l->c, l->conv);
-    for (unsigned class = 0; class < SIM_CLASSES; class ++) w->conv_completed[class] = 0;
+    for (unsigned kind = 0; kind < SIM_CLASSES; kind++) w->conv_completed[kind] = 0;
   }
   if (any[FLOW_LOOP_MATMUL]) {
     cycle_loop_matmul_completed(&l->c, l->matmul);
-    for (unsigned class = 0; class < SIM_CLASSES; class ++) w->matmul_completed[class] = 0;
+    for (unsigned kind = 0; kind < SIM_CLASSES; kind++) w->matmul_completed[kind] = 0;
   }
 }
 
-void flow_loops_done(flow_engine *e, sim_class class, bool conv, flow_time at) {
+void flow_loops_done(flow_engine *e, sim_class kind, bool conv, flow_time at) {
   flow_loops *l = e->front.loops;
   uint32_t n = l->count++;
   for (; n > 0 && flow_cycle(done_at(l, n - 1)->at) > flow_cycle(at); n--) *done_at(l, n) = *done_at(l, n - 1);
-  *done_at(l, n) = (flow_done){.at = at, .class = (uint8_t) class, .conv = conv};
+  *done_at(l, n) = (flow_done){.at = at, .kind = (uint8_t)kind, .conv = conv};
   loop_unit *u = &l->unit[conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL];
   if (!u->starved) return;
   u->next = wf_min(u->next, wf_max(flow_cycle(at) + 1, u->from));
