@@ -126,7 +126,8 @@ static void make_sums(flow_log *log, unsigned half, const bits *wanted) {
     }
 }
 
-void flow_log_turn(flow_log *log) {
+// The other half of the events is to be overwritten.
+static void turn(flow_log *log) {
   const unsigned half = half_of((uint32_t)log->count % FLOW_EVENTS), other = 1 - half;
   if (log->count < FLOW_EVENTS) return;
   bits *sets = WF_NEW_ARRAY(2, bits);
@@ -143,7 +144,7 @@ void flow_log_turn(flow_log *log) {
   wf_free(sets);
 }
 
-flow_time flow_log_cross(flow_log *log, flow_time t) {
+static flow_time cross(flow_log *log, flow_time t) {
   const uint32_t place = (uint32_t)log->count % FLOW_EVENTS, in_half = place % FLOW_HALF;
   const uint32_t age = (place - flow_event_of(t.bits)) % FLOW_EVENTS;
   if (age == 0 || age > FLOW_HALF + in_half) {
@@ -155,6 +156,12 @@ flow_time flow_log_cross(flow_log *log, flow_time t) {
   const unsigned half = half_of(place);
   log->crossing[half][log->crossings[half]++] = place;
   return t;
+}
+
+flow_time flow_log_reach(flow_log *log, flow_time t) {
+  const uint32_t place = (uint32_t)log->count % FLOW_EVENTS, age = (place - flow_event_of(t.bits)) % FLOW_EVENTS;
+  if (place % FLOW_HALF == 0) turn(log);
+  return age - 1 >= place % FLOW_HALF ? cross(log, t) : t;
 }
 
 #endif

@@ -33,24 +33,25 @@ struct flow_log {
 
 flow_log *flow_log_create(void);
 void flow_log_destroy(flow_log *log);
-// The other half of the events is to be overwritten.
-void flow_log_turn(flow_log *log);
-// An edge that comes from an event of the other half, or one that is gone.
-flow_time flow_log_cross(flow_log *log, flow_time t);
+// An edge that comes from an event of the other half, or one that is gone; or its event is the first of a half.
+flow_time flow_log_reach(flow_log *log, flow_time t);
 // What the chain of last edges from `t` back is made of; the sum of its cycles is flow_cycle(t).
 void flow_log_account(const flow_log *log, flow_time t, flow_account *account);
 
 static inline uint32_t flow_event_of(uint64_t bits) { return (uint32_t)(bits >> FLOW_WEIGHT_BITS) % FLOW_EVENTS; }
 
-static inline flow_time flow_event(flow_log *log, flow_time t) {
-  if ((t.bits & ((1 << FLOW_WEIGHT_BITS) - 1)) == FLOW_NO_WEIGHT) return t;  // it is one
-  const uint32_t place = (uint32_t)log->count % FLOW_EVENTS;
-  if (place % FLOW_HALF == 0) flow_log_turn(log);
-  const uint32_t age = (place - flow_event_of(t.bits)) % FLOW_EVENTS;
-  if (age - 1 >= place % FLOW_HALF) t = flow_log_cross(log, t);
+static inline flow_time flow_event_at(flow_log *log, uint32_t place, flow_time t) {
   log->count++;
   log->edge[place] = t.bits;
   return (flow_time){t.bits >> FLOW_TIME_SHIFT << FLOW_TIME_SHIFT | (uint64_t)place << FLOW_WEIGHT_BITS};
+}
+
+// Nearly all edges come from an event of the same half; none does where a half begins.
+static inline __attribute__((always_inline)) flow_time flow_event(flow_log *log, flow_time t) {
+  if ((t.bits & ((1 << FLOW_WEIGHT_BITS) - 1)) == FLOW_NO_WEIGHT) return t;  // it is one
+  const uint32_t place = (uint32_t)log->count % FLOW_EVENTS, half = place & FLOW_HALF;
+  if (flow_event_of(t.bits) - half >= place - half) t = flow_log_reach(log, t);
+  return flow_event_at(log, place, t);
 }
 
 // The event came along an edge of a depth; with one more it would have been at `without`, or so.
