@@ -10,6 +10,7 @@
 
 enum { WORD = sizeof(uint64_t), SHIFT_MAX = 13, FACTOR_MAX = 240, TABLE = 256 };
 #define BYTES(b) (UINT64_C(0x0101010101010101) * (b))  // in each byte of a word
+#define LEAST BYTES(0x80)                              // -128
 #define LANES UINT64_C(0x00ff00ff00ff00ff)             // of 16 bits, a byte in each
 #define ONES UINT64_C(0x0001000100010001)
 
@@ -31,8 +32,37 @@ IN_ROW struct cut cut_of(const void *at, size_t count) {
   return (struct cut){head, (count - head) / WORD, head + (count - head) % WORD};
 }
 
+IN_ROW size_t behind(const struct cut *c) { return c->edges - c->head; }
+IN_ROW size_t behind_at(const struct cut *c) { return c->head + c->words * WORD; }
+
 // The place of an edge's n-th byte.
 IN_ROW size_t edge_at(const struct cut *c, size_t n) { return n < c->head ? n : n + c->words * WORD; }
+
+// ---- bytes that are no whole word, as the word in which they lie: `fill` in its other bytes. On the hart's memory a
+// whole word may be read and written around them.
+
+#ifdef __riscv
+IN_ROW uint64_t edge_mask(const int8_t *at, size_t count) {
+  return UINT64_MAX >> (8 * (WORD - count)) << ((uintptr_t)at % WORD * 8);
+}
+IN_ROW uint64_t edge_word(const int8_t *at, size_t count, uint64_t fill) {
+  const uint64_t mask = edge_mask(at, count);
+  return (word_at(at - (uintptr_t)at % WORD) & mask) | (fill & ~mask);
+}
+IN_ROW void put_edge(int8_t *at, size_t count, uint64_t word) {
+  const uint64_t mask = edge_mask(at, count);
+  int8_t *const whole = at - (uintptr_t)at % WORD;
+  put_word(whole, (word_at(whole) & ~mask) | (word & mask));
+}
+#else
+IN_ROW uint64_t edge_word(const int8_t *at, size_t count, uint64_t fill) {
+  __builtin_memcpy((char *)&fill + (uintptr_t)at % WORD, at, count);
+  return fill;
+}
+IN_ROW void put_edge(int8_t *at, size_t count, uint64_t word) {
+  __builtin_memcpy(at, (const char *)&word + (uintptr_t)at % WORD, count);
+}
+#endif
 
 // ---- the largest number: half of it, as unsigned bytes, for then bit 7 of a byte is free to borrow from
 
@@ -69,9 +99,52 @@ IN_ROW uint64_t largest_of_words(const int8_t *from, size_t words) {
 
 IN_ROW uint32_t largest_half(const int8_t *from, size_t count) {
   const struct cut cut = cut_of(from, count);
-  uint32_t largest = largest_byte(largest_of_words(from + cut.head, cut.words));
-  for (size_t n = 0; n < cut.edges; n++) largest = larger(largest, half_of(from[edge_at(&cut, n)]));
-  return largest;
+  const int8_t *tail = from + behind_at(&cut);
+  uint64_t a = largest_of_words(from + cut.head, cut.words);
+  if (cut.head > 0) a = larger_halves(a, halves_of(edge_word(from, cut.head, LEAST)));
+  if (behind(&cut) > 0) a = larger_halves(a, halves_of(edge_word(tail, behind(&cut), LEAST)));
+  return largest_byte(a);
+}
+
+// All bits of the bytes that are not 0.
+IN_ROW uint64_t included(uint64_t mask) {
+  const uint64_t bytes = ((mask & BYTES(0x7f)) + BYTES(0x7f)) | mask, first = bytes & BYTES(0x80);
+  return first | (first - (first >> 7));
+}
+
+IN_ROW uint64_t keep_included(uint64_t word, uint64_t bits) { return (word & bits) | (LEAST & ~bits); }
+
+// The row with the least number where the mask is 0; returns the largest. The mask lies as the row does, within words.
+static uint32_t keep_and_find(int8_t *to, const int8_t *from, const int8_t *mask, size_t count) {
+  const struct cut cut = cut_of(from, count);
+  const size_t last = behind_at(&cut);
+  uint64_t largest = 0;
+  if (cut.head > 0) {
+    const uint64_t bits = included(edge_word(mask, cut.head, 0)), word = edge_word(from, cut.head, LEAST);
+    put_edge(to, cut.head, keep_included(word, bits));
+    largest = halves_of(keep_included(word, bits));
+  }
+  for (size_t i = cut.head; i < last; i += WORD) {
+    const uint64_t word = keep_included(word_at(from + i), included(word_at(mask + i)));
+    put_word(to + i, word);
+    largest = larger_halves(largest, halves_of(word));
+  }
+  if (behind(&cut) > 0) {
+    const uint64_t bits = included(edge_word(mask + last, behind(&cut), 0));
+    const uint64_t word = keep_included(edge_word(from + last, behind(&cut), LEAST), bits);
+    put_edge(to + last, behind(&cut), word);
+    largest = larger_halves(largest, halves_of(word));
+  }
+  return largest_byte(largest);
+}
+
+// Zeros where the mask is 0.
+static void clear_excluded(int8_t *to, const int8_t *mask, size_t count) {
+  const struct cut cut = cut_of(to, count);
+  const size_t last = behind_at(&cut), tail = behind(&cut);
+  if (cut.head > 0) put_edge(to, cut.head, edge_word(to, cut.head, 0) & included(edge_word(mask, cut.head, 0)));
+  for (size_t i = cut.head; i < last; i += WORD) put_word(to + i, word_at(to + i) & included(word_at(mask + i)));
+  if (tail > 0) put_edge(to + last, tail, edge_word(to + last, tail, 0) & included(edge_word(mask + last, tail, 0)));
 }
 
 static uint32_t largest_half_included(const int8_t *from, const char *mask, size_t count) {
@@ -222,18 +295,22 @@ IN_ROW uint64_t scaled(const struct lanes *l, uint64_t product) {
   return l->saturates ? saturated(lanes) : lanes;
 }
 
-IN_ROW void share_word(int8_t *at, const struct lanes *l) {
-  uint64_t even = word_at(at), odd = even >> 8 & LANES;
+IN_ROW uint64_t shared_word(uint64_t word, const struct lanes *l) {
+  uint64_t even = word, odd = even >> 8 & LANES;
   even = times(l->factor, even & LANES, &odd);
   odd = times(l->factor, odd, &odd);
-  put_word(at, scaled(l, even) | scaled(l, odd) << 8);
+  return scaled(l, even) | scaled(l, odd) << 8;
 }
 
 // Of words in which no share is more than 127, or than 255.
-IN_ROW void share_words(int8_t *to, size_t words, const struct share *s, bool saturates) {
+IN_ROW void share_words(int8_t *to, const struct cut *cut, const struct share *s, bool saturates) {
   const struct lanes l = {s->factor, s->half * ONES, (UINT64_C(0xffff) >> s->shift) * ONES, s->shift, saturates};
-  int8_t *const end = to + words / 2 * 2 * WORD;
-  if (words % 2 != 0) share_word(end, &l);
+  int8_t *const tail = to + behind_at(cut);
+  if (cut->head > 0) put_edge(to, cut->head, shared_word(edge_word(to, cut->head, 0), &l));
+  if (behind(cut) > 0) put_edge(tail, behind(cut), shared_word(edge_word(tail, behind(cut), 0), &l));
+  to += cut->head;
+  int8_t *const end = to + cut->words / 2 * 2 * WORD;
+  if (cut->words % 2 != 0) put_word(end, shared_word(word_at(end), &l));
   for (; to != end; to += 2 * WORD) {
     uint64_t a = word_at(to), b = word_at(to + WORD), a_odd = a >> 8, b_odd = b >> 8;
     const uint64_t a_even = times(l.factor, a & LANES, &b);
@@ -255,13 +332,9 @@ IN_ROW void share_row(int8_t *to, size_t count, const struct cut *cut, const str
     return;
   }
   if (largest <= INT8_MAX)
-    share_words(to + cut->head, cut->words, s, false);
+    share_words(to, cut, s, false);
   else
-    share_words(to + cut->head, cut->words, s, true);
-  for (size_t n = 0; n < cut->edges; n++) {
-    int8_t *at = to + edge_at(cut, n);
-    *at = share(s, *at);
-  }
+    share_words(to, cut, s, true);
 }
 
 // ---- rows with and without mask
@@ -339,6 +412,12 @@ void host_qsoftmax_masked_row(const struct host_qrow *row, const char *mask, con
   }
   const size_t count = (size_t)row->count;
   const struct cut cut = cut_of(row->to, count);
-  look_up_included(row->to, row->from, mask, count, entry_of(table, largest_half_included(row->from, mask, count)));
+  if (((uintptr_t)row->to ^ (uintptr_t)row->from) % WORD == 0 && ((uintptr_t)row->to ^ (uintptr_t)mask) % WORD == 0) {
+    const int8_t *bytes = (const int8_t *)mask;
+    look_up(row->to, row->to, count, entry_of(table, keep_and_find(row->to, row->from, bytes, count)));
+    clear_excluded(row->to, bytes, count);
+  } else {
+    look_up_included(row->to, row->from, mask, count, entry_of(table, largest_half_included(row->from, mask, count)));
+  }
   share_out(row->to, count, &cut, one_of(row->to, &cut, number));
 }

@@ -43,8 +43,8 @@ static void test_qsoftmax(void **state) {
     const int kind = run % 4;
     const float scale = scales[run / 4];
     _Alignas(8) int8_t x[A * ROW + 3];
-    int8_t mask[A * ROW], to[A * ROW];
-    const int shift = kind == 3 ? 3 : 0;  // not at a whole word
+    _Alignas(8) int8_t mask[A * ROW], to[A * ROW];  // words of all three lie alike unless shifted
+    const int shift = kind == 3 ? 3 : 0;            // not at a whole word
     for (int i = 0; i < A * ROW; i++) {
       x[i + shift] = (int8_t)(i * 83 % 251 - 125);
       mask[i] = kind % 3 == 0 || (kind == 1 && i % ROW <= 9 * (i / ROW)) || (kind == 2 && i % 3 != 0);
