@@ -40,6 +40,7 @@ static const table tables[] = {
     {"transfer", "tuned mappings for other networks and arrays", {"bench", "transfer"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
+    {"decode", "one token behind a cache of keys and values", {"bench", "decode"}, true},
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},
     {"sweep", "speed of sweeps: 100 arrays x ResNet-50", {"bench", "sweep"}, true},
     {"model",

@@ -10,7 +10,7 @@
 typedef struct net_options {
   const char *output, *layers;
   bool list;
-  uint64_t size, sequence, batch, divisor, depth, seed;
+  uint64_t size, sequence, past, batch, divisor, depth, seed;
 } net_options;
 
 static void list_networks(void) {
@@ -75,6 +75,7 @@ static bool report(const cli_common *common, const graph *g, wf_diag *diag) {
 static cli_exit make(const cli_common *common, const net_options *o, const char *name, wf_diag *diag) {
   const networks_options options = {.size = (int64_t)o->size,
                                     .sequence = (int64_t)o->sequence,
+                                    .past = (int64_t)o->past,
                                     .batch = (int64_t)o->batch,
                                     .divisor = (int64_t)o->divisor,
                                     .layers = (int64_t)o->depth,
@@ -95,6 +96,7 @@ static const wf_option net_rows[] = {
     {"list", WF_FLAG(net_options, list), NULL, "name the networks"},
     {"size", WF_POSITIVE(net_options, size), "N", "rows and columns of images"},
     {"seq", WF_POSITIVE(net_options, sequence), "N", "tokens or time steps"},
+    {"past", WF_POSITIVE(net_options, past), "N", "decoders: keys and values of N tokens are inputs, --seq is 1"},
     {"batch", WF_POSITIVE(net_options, batch), "N", "images or sequences (default 1)"},
     {"divisor", WF_POSITIVE(net_options, divisor), "N", "divide all widths (default 1)"},
     {"depth", WF_POSITIVE(net_options, depth), "N", "layers of transformers and recurrent networks"},

@@ -54,6 +54,8 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
      "networks: tensors or nodes of a file at which the network ends, instead of its outputs"},
     {"size", WF_POSITIVE(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
     {"seq", WF_POSITIVE(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
+    {"past", WF_POSITIVE(network_job_options, network.past), "N",
+     "generated decoders: keys and values of N tokens are inputs, --seq is 1"},
     {"batch", WF_POSITIVE(network_job_options, network.batch), "N", "networks: batch (of files that leave it open)"},
     {"divisor", WF_POSITIVE(network_job_options, network.divisor), "N", "generated networks: widths are divided by N"},
     {"depth", WF_POSITIVE(network_job_options, network.layers), "N",

@@ -84,6 +84,15 @@ expect 1 'input input is f32' "$weft" sim resnet18 $network --calibrate empty
 
 # ---- one token, whose masks and sums have one element; gates that no step reads
 expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --depth 1
+# Decoding: a cache of keys and values as inputs, on the array and as a program.
+decode='--past 9 --divisor 12 --array dim8'
+# shellcheck disable=SC2086  # words of options
+for net in gpt2-block llama2-7b-block; do
+  expect 0 'as the int8 reference' "$weft" sim $net $decode
+  expect 0 'as the int8 reference' "$weft" sim $net $decode --batch 2 --seq 3 --engine ref
+done
+expect 1 'no option --past' "$weft" sim bert-base --past 9
+expect 0 '"wrong":.?0' "$weft" bench decode --quick --net gpt2-block --json -
 expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1
 
 # ---- rows in the normaliser: on by default where the array has one, the same from its program, off if asked

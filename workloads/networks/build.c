@@ -143,6 +143,21 @@ static bool set_option(const char *network, const char *option, int64_t *value, 
   return false;
 }
 
+// Networks that decode: their attention takes a cache.
+static bool has_cache(net_function build) { return build == net_gpt2 || build == net_llama2; }
+
+static bool set_past(const networks_row *row, bool caches, networks_options *o, wf_diag *diag) {
+  if (o->past == 0) return true;
+  if (!caches) {
+    wf_error(diag, wf_in_file(row->name), "this network has no option --past");
+    return false;
+  }
+  if (o->sequence == 0) o->sequence = 1;
+  if (o->past > 0 && o->past <= 1 << 16) return true;
+  wf_error(diag, wf_in_file(row->name), "--past must be from 1 to 65536");
+  return false;
+}
+
 static bool set_options(const networks_row *row, networks_options *o, wf_diag *diag) {
   if (!set_option(row->name, "size", &o->size, row->size, diag) ||
       !set_option(row->name, "seq", &o->sequence, row->sequence, diag) ||
@@ -162,10 +177,12 @@ graph *networks_create(const char *name, const networks_options *options, wf_dia
     return NULL;
   }
   net n = {.options = *options, .random = options->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567};
-  if (!set_options(row, &n.options, diag)) return NULL;
+  net_function build = NULL;
+  for (size_t i = 0; i < networks_count(); i++)
+    if (row == &rows[i].row) build = rows[i].build;
+  if (!set_past(row, has_cache(build), &n.options, diag) || !set_options(row, &n.options, diag)) return NULL;
   if (n.random == 0) n.random = 1;
   n.g = graph_create(row->name);
-  for (size_t i = 0; i < networks_count(); i++)
-    if (row == &rows[i].row) rows[i].build(&n);
+  build(&n);
   return n.g;
 }

@@ -84,7 +84,7 @@ int net_resnet50_stage(net *n, int x, int stage);  // 1 to 4
 int net_resnet_stem(net *n);                       // from the image to the first pooled features
 int net_heads(net *n, const char *name, int x, int64_t heads, bool keys);  // [B,S,D] to [B,H,S,D/H]; keys: [B,H,D/H,S]
 int net_attend(net *n, int q, int k, int v, int mask, int64_t width);      // to [B,S,D]; mask: a tensor or GRAPH_NONE
-int net_causal_mask(net *n, int64_t sequence);
-int net_gelu(net *n, const char *name, int x);  // by Erf, as exporters write it
+int net_causal_mask(net *n, int64_t past, int64_t sequence);               // [1,1,S,past + S]
+int net_gelu(net *n, const char *name, int x);                             // by Erf, as exporters write it
 
 #endif

@@ -21,6 +21,7 @@ typedef struct networks_options {
   int64_t batch;
   int64_t divisor;  // widths (channels, hidden sizes) are divided by it: small variants for tests
   int64_t layers;   // of transformers and recurrent networks
+  int64_t past;     // tokens whose keys and values are inputs (decoding); then `sequence` is 1 by default
   uint64_t seed;
 } networks_options;
 

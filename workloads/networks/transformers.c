@@ -27,25 +27,75 @@ int net_heads(net *n, const char *name, int x, int64_t heads, bool keys) {
   return net_transpose(n, text, x, keys ? (int64_t[]){0, 2, 3, 1} : (int64_t[]){0, 2, 1, 3});
 }
 
-int net_attend(net *n, int q, int k, int v, int mask, int64_t width) {
-  const graph_tensor queries = *net_tensor(n, q);
-  const double root = sqrt((double)queries.dim[3]);
-  int x = net_mat_mul(n, "scores", q, k);
-  x = net_binary(n, GRAPH_OP_DIV, "scaled", x, net_number(n, "root", root), n->power[x] / (root * root));
-  if (mask != GRAPH_NONE) x = net_binary(n, GRAPH_OP_ADD, "masked", x, mask, n->power[x]);
-  x = net_mat_mul(n, "context", net_softmax(n, "softmax", x), v);
-  n->power[x] = 0.1;  // values of many tokens, averaged
-  x = net_transpose(n, "context.permute", x, (int64_t[]){0, 2, 1, 3});
-  return net_reshape(n, "context.view", x, 3, (int64_t[]){queries.dim[0], queries.dim[2], width});
+static int scores_of(net *n, const char *name, const char *scaled, int q, int k) {
+  const double root = sqrt((double)net_tensor(n, q)->dim[3]);
+  char text[96];
+  snprintf(text, sizeof text, "%s.root", name);
+  const int x = net_mat_mul(n, name, q, k);
+  return net_binary(n, GRAPH_OP_DIV, scaled, x, net_number(n, text, root), n->power[x] / (root * root));
 }
 
-int net_causal_mask(net *n, int64_t sequence) {
-  float *values = wf_alloc((size_t)(sequence * sequence), sizeof *values);
+static int shares(net *n, int scores, int mask) {
+  if (mask != GRAPH_NONE) scores = net_binary(n, GRAPH_OP_ADD, "masked", scores, mask, n->power[scores]);
+  return net_softmax(n, "softmax", scores);
+}
+
+static int join_heads(net *n, int x, int64_t width) {
+  n->power[x] = 0.1;  // values of many tokens, averaged
+  const graph_tensor heads = *net_tensor(n, x);
+  x = net_transpose(n, "context.permute", x, (int64_t[]){0, 2, 1, 3});
+  return net_reshape(n, "context.view", x, 3, (int64_t[]){heads.dim[0], heads.dim[2], width});
+}
+
+int net_attend(net *n, int q, int k, int v, int mask, int64_t width) {
+  const int x = shares(n, scores_of(n, "scores", "scaled", q, k), mask);
+  return join_heads(n, net_mat_mul(n, "context", x, v), width);
+}
+
+// Keys or values of earlier tokens: an input [B H,past,D], in this order in memory.
+static int cache(net *n, const char *name, int64_t batch, int64_t heads, int64_t head) {
+  char text[96];
+  const int64_t past = n->options.past;
+  const int in = net_input(n, name, 3, (int64_t[]){batch * heads, past, head});
+  snprintf(text, sizeof text, "%s.view", name);
+  return net_reshape(n, text, in, 4, (int64_t[]){batch, heads, past, head});
+}
+
+// Attention to earlier tokens, too. The cache is read where it lies: not keys and values are joined with the new
+// token's, but the scores and the sums of both.
+static int attend_cache(net *n, int q, int k, int v, int mask, int64_t width) {
+  const graph_tensor heads = *net_tensor(n, v);
+  const int64_t past = n->options.past;
+  const int keys = cache(n, "past_key", heads.dim[0], heads.dim[1], heads.dim[3]),
+            values = cache(n, "past_value", heads.dim[0], heads.dim[1], heads.dim[3]);
+  const int turned = net_transpose(n, "past_key.transpose", keys, (int64_t[]){0, 1, 3, 2});
+  const int old = scores_of(n, "scores_past", "scaled_past", q, turned);
+  const int x =
+      shares(n, net_concat(n, "scaled", (int[]){old, scores_of(n, "scores_new", "scaled_new", q, k)}, 2, 3), mask);
+  const int64_t all = past + heads.dim[2];
+  const int before = net_mat_mul(n, "context_past", net_slice(n, "softmax_past", x, 3, 0, past), values);
+  const int now = net_mat_mul(n, "context_new", net_slice(n, "softmax_new", x, 3, past, all), v);
+  return join_heads(n, net_add(n, "context", before, now), width);
+}
+
+static int attend(net *n, int q, int k, int v, int mask, int64_t width) {
+  return n->options.past == 0 ? net_attend(n, q, k, v, mask, width) : attend_cache(n, q, k, v, mask, width);
+}
+
+int net_causal_mask(net *n, int64_t past, int64_t sequence) {
+  const int64_t all = past + sequence;
+  float *values = wf_alloc((size_t)(sequence * all), sizeof *values);
   for (int64_t i = 0; i < sequence; i++)
-    for (int64_t j = 0; j < sequence; j++) values[i * sequence + j] = j <= i ? 0.0F : -10000.0F;
-  const int mask = net_floats(n, "mask", 4, (int64_t[]){1, 1, sequence, sequence}, values);
+    for (int64_t j = 0; j < all; j++) values[i * all + j] = j <= past + i ? 0.0F : -10000.0F;
+  const int mask = net_floats(n, "mask", 4, (int64_t[]){1, 1, sequence, all}, values);
   wf_free(values);
   return mask;
+}
+
+// One token sees all.
+static int mask_of(net *n) {
+  const networks_options *o = &n->options;
+  return o->past != 0 && o->sequence == 1 ? GRAPH_NONE : net_causal_mask(n, o->past, o->sequence);
 }
 
 int net_gelu(net *n, const char *name, int x) {
@@ -103,8 +153,8 @@ static int gpt2_block(net *n, int x, int64_t width, int mask) {
     static const char *const names[] = {"attn.q", "attn.k", "attn.v"};
     parts[i] = net_slice(n, names[i], qkv, 2, i * width, (i + 1) * width);
   }
-  int y = net_attend(n, net_heads(n, "attn.q", parts[0], heads, false), net_heads(n, "attn.k", parts[1], heads, true),
-                     net_heads(n, "attn.v", parts[2], heads, false), mask, width);
+  int y = attend(n, net_heads(n, "attn.q", parts[0], heads, false), net_heads(n, "attn.k", parts[1], heads, true),
+                 net_heads(n, "attn.v", parts[2], heads, false), mask, width);
   x = net_add(n, "add_1", net_linear(n, "attn.c_proj", y, width, true), x);
   y = gelu_new(n, net_linear(n, "mlp.c_fc", net_layer_norm(n, "ln_2", x), 4 * width, true));
   return net_add(n, "add_2", net_linear(n, "mlp.c_proj", y, width, true), x);
@@ -113,7 +163,7 @@ static int gpt2_block(net *n, int x, int64_t width, int mask) {
 void net_gpt2(net *n) {
   const int64_t width = model_width(n, 768, HEAD);
   int x = hidden_states(n, width);
-  const int mask = net_causal_mask(n, n->options.sequence);
+  const int mask = mask_of(n);
   for (int64_t i = 0; i < n->options.layers; i++) {
     net_prefix(n, "h.%d.", (int)i);
     x = gpt2_block(n, x, width, mask);
@@ -143,11 +193,12 @@ static int rms_norm(net *n, const char *name, int x) {
 }
 
 // Cosines (or sines) of the rotary embedding, [1,1,S,D]: both halves of a head turn alike.
-static int rotary_table(net *n, const char *name, int64_t sequence, int64_t head, double phase) {
+static int rotary_table(net *n, const char *name, int64_t head, double phase) {
+  const int64_t sequence = n->options.sequence, past = n->options.past;
   float *values = wf_alloc((size_t)(sequence * head), sizeof *values);
   for (int64_t s = 0; s < sequence; s++)
     for (int64_t d = 0; d < head; d++) {
-      const double angle = (double)s * pow(10000, -2.0 * (double)(d % (head / 2)) / (double)head);
+      const double angle = (double)(past + s) * pow(10000, -2.0 * (double)(d % (head / 2)) / (double)head);
       values[s * head + d] = (float)cos(angle + phase);
     }
   const int table = net_floats(n, name, 4, (int64_t[]){1, 1, sequence, head}, values);
@@ -174,16 +225,15 @@ static int llama_attention(net *n, int x, int64_t width, int64_t head, int mask,
             v = net_heads(n, "v", net_linear(n, "self_attn.v_proj", x, width, false), heads, false);
   const int turned = rotate(n, "k.rotary", k, cosines, sines);
   const int keys = net_transpose(n, "k.transpose", turned, (int64_t[]){0, 1, 3, 2});
-  return net_linear(n, "self_attn.o_proj",
-                    net_attend(n, rotate(n, "q.rotary", q, cosines, sines), keys, v, mask, width), width, false);
+  return net_linear(n, "self_attn.o_proj", attend(n, rotate(n, "q.rotary", q, cosines, sines), keys, v, mask, width),
+                    width, false);
 }
 
 void net_llama2(net *n) {
   const int64_t head = 128, width = model_width(n, 4096, head), hidden = net_width(n, 11008);
   int x = hidden_states(n, width);
-  const int mask = net_causal_mask(n, n->options.sequence),
-            cosines = rotary_table(n, "cos", n->options.sequence, head, 0),
-            sines = rotary_table(n, "sin", n->options.sequence, head, -M_PI / 2);
+  const int mask = mask_of(n), cosines = rotary_table(n, "cos", head, 0),
+            sines = rotary_table(n, "sin", head, -M_PI / 2);
   for (int64_t i = 0; i < n->options.layers; i++) {
     net_prefix(n, "layers.%d.", (int)i);
     x = net_add(n, "add_1", llama_attention(n, rms_norm(n, "input_layernorm", x), width, head, mask, cosines, sines),
