@@ -11,7 +11,8 @@ const wf_option tuning_option_rows[TUNING_OPTIONS] = {
     {"tune", WF_COUNT(tuning_options, count), "N",
      "simulate N mappings of each layer (at most 512) and take the best: the mapper's; of more than 64, some by bands"},
     {"with", WF_TEXT(tuning_options, with), "cycle|flow",
-     "the engine that simulates them (default cycle); of flow's best eight, cycle takes one"},
+     "the engine that simulates them (default cycle); of flow's best eight, cycle takes one; of mixes (--fuse auto), "
+     "cycle judges what flow leaves"},
     {"tune-objective", WF_TEXT(tuning_options, objective), "cycles|energy|edp", "what is best (default cycles)"},
     {"schedules", WF_TEXT(tuning_options, schedules), "FILE",
      "a store of tuned mappings: taken for layers that are in it; with --tune those of layers like them are tried, and "

@@ -30,6 +30,13 @@ other=$(cycles_of --array dim8) && carried=$(cycles_of --array dim8 --tune 2 --s
 # shellcheck disable=SC2086
 expect 0 '^weft: schedules store: [1-9][0-9]* layers known, 0 mappings carried over' "$weft" sim $net --schedules store
 
+# ---- mixes: engine flow leaves some to engine cycle
+net="mobilenetv2 --size 96"
+plain=$(cycles_of) && mixed=$(cycles_of --fuse auto --with flow)
+[ "$mixed" -lt "$plain" ] || fail "mixed $mixed cycles, by themselves $plain"
+# shellcheck disable=SC2086
+expect 0 'as the int8 reference' "$weft" sim $net --fuse auto --with flow
+
 # ---- kernels
 gemm="$kernels/gemm.py --shape M=49,N=31,K=70,scale=0.01"
 # shellcheck disable=SC2086

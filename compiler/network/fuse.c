@@ -84,12 +84,12 @@ static judged *find(const planner *p, network_window window) {
 
 // ---- judging
 
-static uint64_t cycles_of(const network *net, const network_mix_request *request) {
+static uint64_t cycles_of(const network *net, compile_judge judge, const network_mix_request *request) {
   network_place places[NETWORK_MIXED_TENSORS];
   wf_diag silent = wf_diag_to(NULL);
   command_program *program = network_mix(net, request, places);
   compile_verdict verdict;
-  const bool good = program != NULL && net->options.tuning.judge(program, &verdict, &silent);
+  const bool good = program != NULL && judge(program, &verdict, &silent);
   if (program != NULL) command_destroy(program);
   return good ? verdict.cycles : UINT64_MAX;
 }
@@ -117,22 +117,35 @@ static bool is_near(const judged *w) {
   return w->mixed != UINT64_MAX && w->mixed - w->mixed / NEAR < w->apart;
 }
 
-static void judge_one(void *context, size_t number) {
-  planner *p = context;
-  judged *w = &p->windows[p->done + number];
+// What the steps take one behind the other, and mixed.
+static void judge_by(const planner *p, compile_judge judge, judged *w) {
   const network_mix_request behind = in_context(p->net, w->window);
   network_mix_request apart = behind, mixed = behind;
   apart.alone = behind.window.count;
   w->mixed = UINT64_MAX;
-  w->apart = cycles_of(p->net, &apart);
+  w->apart = cycles_of(p->net, judge, &apart);
   if (w->apart == UINT64_MAX || !has_waste(p->net, behind.window, w->apart)) return;
   for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w)); i++) {
     mixed.shares = shares[i];
-    const uint64_t cycles = cycles_of(p->net, &mixed);
+    const uint64_t cycles = cycles_of(p->net, judge, &mixed);
     if (cycles >= w->mixed) continue;
     w->mixed = cycles;
     w->shares = shares[i];
   }
+}
+
+// A quicker judge leaves to the other one what is not clearly slower mixed.
+static bool is_worth_judging(const judged *w) {
+  enum { CLEAR = 64 };
+  return w->mixed != UINT64_MAX && w->mixed < w->apart + w->apart / CLEAR;
+}
+
+static void judge_one(void *context, size_t number) {
+  planner *p = context;
+  judged *w = &p->windows[p->done + number];
+  const compile_tuning *tuning = &p->net->options.tuning;
+  if (tuning->screen != NULL) judge_by(p, tuning->screen, w);
+  if (tuning->screen == NULL || is_worth_judging(w)) judge_by(p, tuning->judge, w);
 }
 
 // Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
