@@ -51,6 +51,13 @@ static void add_parameter(const codesign_site *site, const hw_array *changed, co
   }
 }
 
+bool codesign_axis_known(const sweep_axis *axis) {
+  for (int p = 0; p < axis->param_count; p++)
+    for (size_t row = 0; row < ROWS; row++)
+      if (param_of(row) == axis->params[p]) return true;
+  return false;
+}
+
 static void judge(const codesign_options *options, const codesign_site *site, codesign_change *change) {
   const sweep_axis *axis = &options->space->axes[change->axis];
   hw_array changed = site->array;

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "search/codesign/internal.h"
 
-enum { FIRST = 12, BATCH = 12, DRY = 3 };
+enum { FIRST = 32, BATCH = 12, ROUNDS = 8, DRY = 3 };
 
 static const double gain_wanted = 0.01;  // it stops when a gain of this share
 static const double chance_left = 0.02;  // is less likely than this
@@ -163,10 +163,25 @@ static void look(codesign_loop *l, size_t first) {
   codesign_correct(l);
 }
 
+static double least_mean(const codesign_loop *l) {
+  double least = INFINITY;
+  for (size_t i = 0; i < l->result->count; i++) least = fmin(least, l->result->sites[i].mean);
+  return least;
+}
+
+// Batches of points, for as long as they hold one that is believed to be better than all before.
 static size_t propose(codesign_loop *l) {
-  const size_t first = l->result->count, added = codesign_propose(l, BATCH);
-  if (added > 0) look(l, first);
-  return added;
+  size_t all = 0;
+  double least = INFINITY, before;
+  unsigned rounds = 0;
+  do {
+    const size_t first = l->result->count, added = codesign_propose(l, BATCH);
+    before = rounds == 0 ? least_mean(l) : least;
+    if (added > 0) look(l, first);
+    least = least_mean(l);
+    all += added;
+  } while (++rounds < ROUNDS && least < before - gain_wanted && has_budget(l));
+  return all;
 }
 
 static void begin(codesign_loop *l) {
@@ -283,6 +298,7 @@ static void open_loop(const codesign_options *o, codesign_result *result, codesi
                        .best = INFINITY};
   if (l->runs == NULL) l->runs = truth_runs_create(o->jobs, 0, sweep_work_measure, NULL);
   if (l->predicted == NULL) l->predicted = predict_table_create(o->jobs);
+  for (size_t a = 0; a < o->space->axis_count; a++) l->reach[a] = codesign_axis_known(&o->space->axes[a]) ? 1 : 0.35;
   add_layers(o, result);
 }
 

@@ -6,7 +6,8 @@
 // layer: a Gaussian process over the points that have climbed the rung. Its covariance knows that points with the same
 // value of one axis (the side, say) err alike in part, and near points in all:
 //
-//   k(x, x')  = (mean over axes of g_a + product over axes of g_a) / 2,  g_a = exp(-(distance along a / 0.35)^2 / 2)
+//   k(x, x')  = (mean over axes of g_a + product over axes of g_a) / 2,  g_a = exp(-(distance along a / reach)^2 / 2)
+//   reach     = 0.35 of an axis that changes the work (side, capacities), 1 of one that engine flow has weights for
 //   mean(x)   = m + k(x)^T A,  A = (K + 0.05 I)^-1 (y - m),  m = sum y / (n + 1): as if one point had no error
 //   doubt(x)  = 1 - k(x)^T (K + 0.05 I)^-1 k(x), of the variance
 //
@@ -20,7 +21,7 @@
 #include "search/codesign/internal.h"
 
 static const double prior[CODESIGN_RUNGS] = {0.15, 0.02, 0};  // of a rung below engine cycle
-static const double reach = 0.35, noise = 0.05;
+static const double noise = 0.05;
 
 enum { FIGURES = 2 };  // of a layer: cycles, energy
 
@@ -39,7 +40,7 @@ static double covariance(const codesign_loop *l, const codesign_point *a, const 
   double sum = 0, product = 1, axes = 0;
   for (size_t n = 0; n < space->axis_count; n++) {
     if (space->axes[n].value_count < 2) continue;
-    const double step = ((double)a->at[n] - b->at[n]) / (double)(space->axes[n].value_count - 1) / reach;
+    const double step = ((double)a->at[n] - b->at[n]) / (double)(space->axes[n].value_count - 1) / l->reach[n];
     const double alike = exp(-step * step / 2);
     sum += alike;
     product *= alike;

@@ -19,6 +19,7 @@ typedef struct codesign_loop {
   uint64_t random;
   double start_clock, own_seconds;  // of this process, and of its children
   double best;                      // logarithm of the best value, with a front of the one that is looked for
+  double reach[CODESIGN_AXES_MAX];  // of each axis, along which points err alike (correct.c)
   double share;                     // of the second objective in what is looked for
 } codesign_loop;
 
@@ -43,6 +44,11 @@ double codesign_spent_seconds(const codesign_loop *l);
 
 // What is believed of all sites, from what rungs said of those that climbed them.
 void codesign_correct(codesign_loop *l);
+
+// ---- weights of engine flow (change.c)
+
+// Whether engine flow has a weight for a parameter of the axis; the others change the work itself.
+bool codesign_axis_known(const sweep_axis *axis);
 
 // ---- proposals (moves.c)
 

@@ -76,12 +76,56 @@ static size_t propose_steps(codesign_loop *l, const codesign_point *from, const 
   return added;
 }
 
+// Steps of two or three axes at once from a point: what one step alone makes worse, as a larger side without the memory
+// that it needs.
+static size_t propose_jumps(codesign_loop *l, const codesign_point *from, size_t count) {
+  const size_t axes = space_of(l)->axis_count;
+  size_t added = 0;
+  for (size_t tries = 0; added < count && tries < TRIES; tries++) {
+    codesign_point point = *from;
+    for (uint64_t left = 2 + wf_random_below(&l->random, 2); left > 0; left--)
+      step(l, &point, wf_random_below(&l->random, axes), wf_random_one_in(&l->random, 2) ? 1 : -1);
+    added += codesign_add(l, &point) != NULL;
+  }
+  return added;
+}
+
+// The best that is believed of the points with a value of an axis; SIZE_MAX: there is none.
+static size_t best_with(const codesign_result *r, size_t axis, size_t at) {
+  size_t best = SIZE_MAX;
+  for (size_t i = 0; i < r->count; i++) {
+    if (r->sites[i].failed || r->sites[i].rungs == 0 || r->sites[i].point.at[axis] != at) continue;
+    if (best == SIZE_MAX || r->sites[i].mean < r->sites[best].mean) best = i;
+  }
+  return best;
+}
+
+// A step and a jump from the best point of each value of some axis: another side is no worse for what the points that
+// have it lack.
+static size_t propose_niches(codesign_loop *l, size_t count) {
+  const size_t axis = wf_random_below(&l->random, space_of(l)->axis_count);
+  size_t added = 0;
+  for (size_t at = 0; at < space_of(l)->axes[axis].value_count && added < count; at++) {
+    const size_t best = best_with(l->result, axis, at);
+    if (best == SIZE_MAX) continue;
+    const codesign_point point = l->result->sites[best].point;
+    added += propose_steps(l, &point, NULL, 1);
+    if (added < count) added += propose_jumps(l, &point, 1);
+  }
+  return added;
+}
+
 static size_t propose_neighbours(codesign_loop *l, size_t count) {
   const leaders list = leaders_of(l, 1);
-  size_t added = 0;
+  const size_t steps = count - count / 2;
+  size_t added = propose_niches(l, count / 4);
+  for (size_t n = 0; n < list.count && added < steps; n++) {
+    const codesign_point point = l->result->sites[list.site[n]].point;
+    added += propose_steps(l, &point, NULL, steps - added);
+  }
   for (size_t n = 0; n < list.count && added < count; n++) {
     const codesign_point point = l->result->sites[list.site[n]].point;
-    added += propose_steps(l, &point, NULL, count - added);
+    added += propose_jumps(l, &point, count - added);
   }
   return added;
 }
@@ -165,9 +209,10 @@ static size_t propose_from(codesign_loop *l, size_t index, size_t count) {
 
 static size_t propose_gradient(codesign_loop *l, size_t count) {
   const leaders list = leaders_of(l, CODESIGN_FLOW + 1);
+  const size_t own = count - count / 2;
   size_t added = 0;
-  for (size_t n = 0; n < list.count && added < count; n++) added += propose_from(l, list.site[n], count - added);
-  return added > 0 ? added : propose_neighbours(l, count);
+  for (size_t n = 0; n < list.count && added < own; n++) added += propose_from(l, list.site[n], own - added);
+  return added + propose_neighbours(l, count - added);
 }
 
 size_t codesign_propose(codesign_loop *l, size_t count) {
