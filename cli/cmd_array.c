@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "hw/cost.h"
 
@@ -100,11 +101,18 @@ static cli_exit show(const cli_common *common, int argc, char **argv, wf_diag *d
   return CLI_OK;
 }
 
+// The longest name of a built-in array.
+static int name_width(void) {
+  size_t width = strlen("name");
+  for (size_t i = 0; hw_builtin_name(i) != NULL; i++) width = wf_max(width, strlen(hw_builtin_name(i)));
+  return (int)width;
+}
+
 static void list_row(const hw_array *array) {
   hw_derived derived = hw_derive(array);
   static const char *const dataflows[] = {"ws", "os", "both"};
-  printf("%-16s %4" PRIu32 "  %-5s %9" PRIu32 " %9" PRIu32 "  %016" PRIx64 "  %s\n", array->name, derived.dim,
-         dataflows[array->mesh.dataflow], array->scratchpad.capacity_kib, array->accumulator.capacity_kib,
+  printf("%-*s %4" PRIu32 "  %-5s %9" PRIu32 " %9" PRIu32 "  %016" PRIx64 "  %s\n", name_width(), array->name,
+         derived.dim, dataflows[array->mesh.dataflow], array->scratchpad.capacity_kib, array->accumulator.capacity_kib,
          hw_array_hash(array), array->description);
 }
 
@@ -113,7 +121,8 @@ static cli_exit list(const cli_common *common, int argc, char **argv, wf_diag *d
   (void)argv;
   cJSON *document = common->json == NULL ? NULL : cJSON_CreateArray();
   if (document == NULL)
-    printf("%-16s %4s  %-5s %9s %9s  %-16s  %s\n", "name", "dim", "flow", "spad KiB", "acc KiB", "hash", "description");
+    printf("%-*s %4s  %-5s %9s %9s  %-16s  %s\n", name_width(), "name", "dim", "flow", "spad KiB", "acc KiB", "hash",
+           "description");
   for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
     hw_array array;
     if (!hw_array_load(&array, hw_builtin_name(i), diag)) return CLI_BAD_INPUT;

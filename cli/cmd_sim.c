@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/name.h"
 #include "base/progress.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
@@ -14,6 +15,7 @@
 #include "cli/sim_report.h"
 #include "cli/sim_sensitivity.h"
 #include "cli/timeline_file.h"
+#include "hw/array_text.h"
 #include "sim/cycle/cycle.h"
 #include "sim/records.h"
 #include "sim/ref/ref.h"
@@ -63,17 +65,27 @@ static const sim_engine_ops *default_engine(const sim_options *options) {
   return options->trace != NULL ? &sim_ref_engine : &sim_cycle_engine;
 }
 
-static const sim_engine_ops *choose_engine(const sim_options *options, wf_diag *diag) {
+// NULL with the code after the reason was reported: a name that is none is a mistake of the command line, SystemC that
+// is not there one of the machine.
+static const sim_engine_ops *choose_engine(const sim_options *options, cli_exit *code, wf_diag *diag) {
   const char *name = options->engine;
+  *code = CLI_USAGE;
   const sim_engine_ops *engine = name == NULL ? default_engine(options) : sim_engine_find(name);
-  if (engine == &sim_systemc_engine) return sim_systemc_engine_with(options->accelerator, diag);
+  if (engine == &sim_systemc_engine) {
+    *code = CLI_CANNOT_BUILD;
+    return sim_systemc_engine_with(options->accelerator, diag);
+  }
   if (engine != NULL && options->accelerator == NULL && options->quantum == 0) return engine;
   if (engine != NULL) {
     wf_error(diag, wf_in_file(NULL), "engine %s takes no --accelerator and no --quantum", engine->name);
     wf_hint(diag, "they are for --engine systemc");
     return NULL;
   }
-  fprintf(stderr, "weft: error: this build has no engine %s\n  hint: engines:", name);
+  fprintf(stderr, "weft: error: this build has no engine %s\n", name);
+  hw_nearest nearest = hw_nearest_start(name);
+  for (size_t i = 0; sim_engine_at(i) != NULL; i++) hw_nearest_offer(&nearest, sim_engine_at(i)->name);
+  if (nearest.best[0] != '\0') wf_hint(diag, "did you mean %s?", nearest.best);
+  fputs("  hint: engines:", stderr);
   for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
   fputc('\n', stderr);
   return NULL;
@@ -212,8 +224,9 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
                          wf_diag *diag) {
   hw_array array;
   if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  const sim_engine_ops *engine = choose_engine(options, diag);
-  if (engine == NULL) return CLI_CANNOT_BUILD;
+  cli_exit code;
+  const sim_engine_ops *engine = choose_engine(options, &code, diag);
+  if (engine == NULL) return code;
   if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
   const bool recorded = files->events != NULL || files->timeline.out != NULL;
@@ -247,7 +260,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   wf_progress_end(&shown.line, false);
   if (!close_timeline(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
-  cli_exit code = sim_report_exit(&result);
+  code = sim_report_exit(&result);
   if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
   sim_report report = {.path = path,
                        .array = &array,
@@ -269,8 +282,9 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
     wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave, --any-array, --at-recorded-times");
     return CLI_USAGE;
   }
-  const sim_engine_ops *engine = choose_engine(options, diag);
-  if (engine == NULL) return CLI_CANNOT_BUILD;
+  cli_exit code;
+  const sim_engine_ops *engine = choose_engine(options, &code, diag);
+  if (engine == NULL) return code;
   if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
   sim_network_options chosen = options->network;

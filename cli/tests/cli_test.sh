@@ -115,7 +115,7 @@ expect 0 'engine cycle' "$weft" sim good.elf
 expect 0 'result +same memory' "$weft" sim good.trace
 sed 's/^\(end commands=[0-9]*\) .*/\1 unrecorded/' good.trace > unrecorded.trace
 expect 0 'result +not compared' "$weft" sim unrecorded.trace
-expect 3 'no engine nosuch' "$weft" sim --engine nosuch --trace other.trace good.elf
+expect 2 'no engine nosuch' "$weft" sim --engine nosuch --trace other.trace good.elf
 expect 2 '--trace needs a run without --timing-only' "$weft" sim --engine cycle --timing-only --trace other.trace good.elf
 expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref --timeline t.json good.elf
 expect 2 'hint: --trace takes engine ref' "$weft" sim --trace other.trace --timeline t.json good.elf
@@ -130,7 +130,7 @@ expect 0 'result +same memory' "$weft" sim --engine ref timed.trace
 expect 2 'engine ref has no cycles: it takes no --at-recorded-times' "$weft" sim --engine ref --at-recorded-times timed.trace
 expect 1 'good.trace:3: error: the trace has no times' "$weft" sim --at-recorded-times good.trace
 expect 1 'good.elf: error: a program has no recorded times' "$weft" sim --at-recorded-times good.elf
-expect 3 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.elf
+expect 2 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.elf
 expect 3 'engine cycle has no waveforms' "$weft" sim --wave w.fst good.elf
 expect 0 'at fences +[1-9]' "$weft" sim moves.elf
 expect 0 '"fence":.[1-9]' "$weft" sim --quiet --json - moves.elf
@@ -175,7 +175,11 @@ expect 1 'native.elf: error: .*(machine|RISC-V)' "$weft" sim native.elf
 expect 1 '(cannot|error)' "$weft" sim .
 expect 1 'nosuch.yaml' "$weft" sim --array nosuch.yaml good.elf
 expect 1 'no built-in array is named' "$weft" sim --array nosuch good.elf
-expect 3 'no engine nosuch' "$weft" sim --engine nosuch good.elf
+expect 2 'no engine nosuch' "$weft" sim --engine nosuch good.elf
+expect 2 'did you mean cycle' "$weft" sim --engine cyle good.elf
+expect 2 'takes no --accelerator' "$weft" sim --accelerator ref good.elf
+expect 0 '' "$weft" array list
+[ "$(sed 's/\(.*\)  [0-9a-f]\{16\}  .*/\1/; s/\(.*\)  hash .*/\1/' out.txt | awk '{ print length }' | sort -u | wc -l)" = 1 ] || fail 'array list is not in columns'
 expect 1 'cannot write' "$weft" sim --report nosuch/report good.elf
 expect 1 'cannot write' "$weft" sim --trace nosuch/trace good.elf
 

@@ -24,6 +24,9 @@ bool hw_export_gemmini_header(const hw_array *array, FILE *out);
 // A Timeloop architecture, version 0.3.
 bool hw_export_timeloop(const hw_array *array, FILE *out);
 
+// A configuration of ONNXim: one core.
+bool hw_export_onnxim(const hw_array *array, FILE *out);
+
 // array.yaml: the canonical description with the hash in a comment.
 bool hw_export_yaml(const hw_array *array, FILE *out);
 

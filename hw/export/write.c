@@ -29,12 +29,13 @@ typedef struct set_file {
 static const set_file set_files[] = {
     {"README.txt", write_readme, "this text"},
     {"array.yaml", hw_export_yaml, "every parameter, as Weft reads it (--array array.yaml)"},
-    {"weft.f", write_file_list, "the RTL in compile order: verilator --lint-only -f weft.f"},
+    {"weft.f", write_file_list, "the RTL in compile order: verilator --lint-only --top-module weft_accel -f weft.f"},
     {"rtl/weft_array_pkg.sv", hw_write_sv_package, "the parameters as SystemVerilog constants"},
     {"gemmini_params.h", hw_export_gemmini_header, "the header that C programs for Gemmini include"},
     {"gemmini_config.scala", hw_export_scala,
      "a GemminiArrayConfig of Gemmini v0.7.1; its top names what it cannot say"},
     {"timeloop.yaml", hw_export_timeloop, "a Timeloop architecture, version 0.3"},
+    {"onnxim.json", hw_export_onnxim, "a configuration of ONNXim: one core, simple memory"},
 };
 enum { SET_FILES = sizeof set_files / sizeof *set_files };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The points of a sweep: which value each axis has in point number `index`. Every point is computed by itself, so a
 // sweep can be resumed anywhere.
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,8 +69,19 @@ static hw_array array_at(const sweep_spec *spec, size_t index) {
   return array;
 }
 
+// A point that is not its base has a name of its own, so that what is made of it does not pass for the base.
+static void name_point(const sweep_spec *spec, hw_array *array) {
+  const uint64_t hash = hw_array_hash(array);
+  char name[HW_NAME_MAX];
+  if (spec->sample == SWEEP_LIST || hash == hw_array_hash(&spec->base)) return;
+  snprintf(name, sizeof name, "%.*s-%08" PRIx32, HW_NAME_MAX - 10, array->name, (uint32_t)(hash >> 32));
+  memcpy(array->name, name, sizeof name);
+  array->description[0] = '\0';
+}
+
 hw_array sweep_point(const sweep_spec *spec, size_t index) {
   hw_array array = array_at(spec, index);
+  name_point(spec, &array);
   array.tech = spec->tech;
   return array;
 }

@@ -307,6 +307,42 @@ static void timeloop_has_the_sizes(void **state) {
   }
 }
 
+static double onnxim_number(const cJSON *object, const char *key) {
+  const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+  if (!cJSON_IsNumber(value)) fail_msg("no number %s", key);
+  return value->valuedouble;
+}
+
+// What its readers need, at the top and in core_config alike; the bandwidth of memory is that of the description.
+static void onnxim_has_the_sizes(void **state) {
+  (void)state;
+  static const char *const of_core[] = {"core_width",      "core_height", "spad_size",
+                                        "accum_spad_size", "sram_width",  "vector_process_bit",
+                                        "add_latency",     "mac_latency", "div_latency"};
+  for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
+    const hw_array array = builtin(i);
+    const hw_derived d = hw_derive(&array);
+    char *text = text_of(hw_export_onnxim, &array);
+    cJSON *top = cJSON_Parse(text);
+    const cJSON *core = cJSON_GetObjectItem(cJSON_GetObjectItem(top, "core_config"), "core_0");
+    assert_non_null(core);
+    for (size_t k = 0; k < sizeof of_core / sizeof *of_core; k++)
+      assert_true(onnxim_number(top, of_core[k]) == onnxim_number(core, of_core[k]));
+    assert_true(onnxim_number(core, "core_width") * onnxim_number(core, "core_height") == (double)d.dim * d.dim);
+    assert_true(onnxim_number(core, "spad_size") == array.scratchpad.capacity_kib);
+    assert_true(onnxim_number(core, "accum_spad_size") == array.accumulator.capacity_kib);
+    const bool os = array.mesh.dataflow == HW_DATAFLOW_OS;
+    assert_string_equal(cJSON_GetObjectItem(core, "core_type")->valuestring, os ? "systolic_os" : "systolic_ws");
+    const double bytes_per_us =
+        onnxim_number(top, "dram_channels") * onnxim_number(top, "dram_req_size") * onnxim_number(top, "dram_freq");
+    const uint32_t bus = array.dma.bus_bits / 8, memory = array.memory.bytes_per_cycle;
+    assert_true(bytes_per_us == (double)(bus < memory ? bus : memory) * array.chip.clock_mhz);
+    assert_true(onnxim_number(top, "precision") == 1);
+    cJSON_Delete(top);
+    free(text);
+  }
+}
+
 // ---- directories
 
 typedef struct fixture {
@@ -415,6 +451,7 @@ int main(void) {
       cmocka_unit_test(json_agrees_with_the_table),
       cmocka_unit_test(yaml_reads_back),
       cmocka_unit_test(timeloop_has_the_sizes),
+      cmocka_unit_test(onnxim_has_the_sizes),
       cmocka_unit_test_setup_teardown(an_empty_directory_is_filled, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_foreign_directory_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_second_call_replaces_the_first, set_up, tear_down),
