@@ -2,8 +2,8 @@
 // Lines of progress where stderr is a file: whole lines, no more often than the pause says, none if quiet.
 #include "base/progress.h"
 
-#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pty.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,9 +49,15 @@ static void show_busy(bool quiet, double after, char *text, size_t size) {
   wf_busy_end(busy);
   dup2(kept, STDERR_FILENO);
   close(kept);
-  fcntl(other, F_SETFL, O_NONBLOCK);
-  const ssize_t length = read(other, text, size - 1);
-  text[length < 0 ? 0 : length] = '\0';
+  // What was written comes in pieces, some of them late.
+  size_t length = 0;
+  struct pollfd ready = {.fd = other, .events = POLLIN};
+  while (length < size - 1 && poll(&ready, 1, 300) > 0) {
+    const ssize_t got = read(other, text + length, size - 1 - length);
+    if (got <= 0) break;
+    length += (size_t)got;
+  }
+  text[length] = '\0';
   close(ours);
   close(other);
 }

@@ -7,6 +7,7 @@
 // bandwidth. There is no vector unit in an array: vector_process_bit is that of a row of partial sums, which the store
 // unit takes in a cycle, and the latencies are 1.
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 
 #include "base/number.h"
 #include "hw/export/export.h"
@@ -49,7 +50,10 @@ static void add_memory(const hw_array *array, cJSON *to) {
 
 bool hw_export_onnxim(const hw_array *array, FILE *out) {
   cJSON *document = cJSON_CreateObject();
+  char hash[17];
+  snprintf(hash, sizeof hash, "%016" PRIx64, hw_array_hash(array));
   cJSON_AddStringToObject(document, "array", array->name);
+  cJSON_AddStringToObject(document, "array_hash", hash);
   cJSON_AddNumberToObject(document, "num_cores", 1);
   cJSON_AddNumberToObject(document, "core_freq", array->chip.clock_mhz);
   cJSON_AddNumberToObject(document, "core_print_interval", 100000);
