@@ -106,6 +106,12 @@ const weft = (() => {
     const some = (values || []).filter((v) => v > 0 && Number.isFinite(v));
     const least = Math.min(...some), most = Math.max(...some), margin = Math.max((most / least) ** 0.05, 1.02);
     const wide = most / least > 20;
+    // Within some four times the round numbers of a logarithmic axis are too far apart.
+    if (most / least < 4) {
+      const pad = Math.max((most - least) * 0.06, most * 1e-3);
+      return { type: 'linear', min: Math.max(0, least - pad), max: most + pad, title: { display: true, text: label },
+        ticks: { maxTicksLimit: 7, includeBounds: false, callback: (v) => number(Number(v.toPrecision(6))) } };
+    }
     const scale = { type: 'logarithmic', title: { display: true, text: label }, ticks: { maxTicksLimit: 8, callback: (v) => {
       const lead = v / 10 ** Math.floor(Math.log10(v) + 1e-9);
       const round = Math.abs(v - Number(v.toPrecision(2))) < 1e-6 * v;  // the ends of the axis are not
