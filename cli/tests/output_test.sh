@@ -14,6 +14,7 @@ gemm="$root/workloads/kernels/gemm.py" shape=M=16,N=16,K=16
   "$weft" compile "$gemm" --shape $shape --array dim4 -o gemm.trace --quiet || exit 1
 printf 'name: small\nbase: dim4\nparameters: {scratchpad.capacity_kib: [16]}\nnetworks: [net.yaml]\n' >sweep.yaml
 "$weft" sweep sweep.yaml -o store.sqlite --quiet || exit 1
+"$weft" run "$gemm" --shape $shape --array dim4 --tune 2 --schedules schedules --quiet || exit 1
 
 # ---- stdout is full: each verb, and most of their ways to print
 full() {
@@ -43,6 +44,7 @@ full sim net.onnx --array dim4 --csv - --quiet
 full sweep sweep.yaml --plan
 full sweep sweep.yaml -o store.sqlite
 full query store.sqlite
+full schedules list schedules
 full query store.sqlite --json -
 full example list
 full report store.sqlite -o report --no-pictures

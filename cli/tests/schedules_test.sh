@@ -6,7 +6,7 @@
 set -u
 weft=$1 kernels=$2/workloads/kernels work=$3
 . "$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/expect.sh"
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+sh "$(dirname -- "$0")/../../tests/work_dir.sh" "$work" && cd "$work" || exit 1
 
 net="resnet18 --size 32 --divisor 4"
 cycles_of() { # OPTIONS..
