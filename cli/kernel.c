@@ -128,7 +128,8 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (code != CLI_OK) return code;
   map_mapping mapping;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
-  code = tuning_open(&options->tuning, options->autotune, &job->array, &request.tuning, diag);
+  code = tuning_open(&options->tuning, options->autotune ? TUNING_OTHERS : TUNING_NO_OTHERS, &job->array,
+                     &request.tuning, diag);
   if (code != CLI_OK) return code;
   if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
   if (options->mapping != NULL) request.mapping = &mapping;

@@ -365,8 +365,9 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
-  if (code == CLI_OK) code = tuning_open(&options->tuning, false, &job->array, &job->tuning, diag);
   if (code == CLI_OK) code = set_fuse(options, job);
+  const tuning_others others = job->fuse == NETWORK_FUSE_AUTO ? TUNING_OTHERS_BY_TIME : TUNING_NO_OTHERS;
+  if (code == CLI_OK) code = tuning_open(&options->tuning, others, &job->array, &job->tuning, diag);
   if (code == CLI_OK)
     code = schedule_store_open(&job->schedules, options->tuning.schedules, &job->array, &job->tuning, diag);
   if (code != CLI_OK) return code;

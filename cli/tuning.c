@@ -36,13 +36,14 @@ static bool has_energy(const hw_array *array) {
 }
 
 // What is asked of trials that are not made would be dropped. NULL: nothing.
-static const char *without_effect(const tuning_options *options, bool other_trials) {
-  if (options->count > 0 || other_trials) return NULL;
-  return options->with != NULL ? "--with" : options->objective != NULL ? "--tune-objective" : NULL;
+static const char *without_effect(const tuning_options *options, tuning_others others) {
+  if (options->count > 0) return NULL;
+  if (options->with != NULL && others == TUNING_NO_OTHERS) return "--with";
+  return options->objective != NULL && others != TUNING_OTHERS ? "--tune-objective" : NULL;
 }
 
-static bool check(const tuning_options *options, bool other_trials) {
-  const char *unused = without_effect(options, other_trials);
+static bool check(const tuning_options *options, tuning_others others) {
+  const char *unused = without_effect(options, others);
   if (unused != NULL)
     fprintf(stderr, "weft: error: %s has no effect without trials\n  hint: --tune N makes them\n", unused);
   const bool many = options->count > MAP_BEST_MAX;
@@ -52,11 +53,11 @@ static bool check(const tuning_options *options, bool other_trials) {
   return unused == NULL && !many;
 }
 
-cli_exit tuning_open(const tuning_options *options, bool other_trials, const hw_array *array, compile_tuning *tuning,
+cli_exit tuning_open(const tuning_options *options, tuning_others others, const hw_array *array, compile_tuning *tuning,
                      wf_diag *diag) {
   run_fidelity with = RUN_FIDELITY_CYCLE;
   compile_objective objective = COMPILE_CYCLES;
-  if (!check(options, other_trials)) return CLI_USAGE;
+  if (!check(options, others)) return CLI_USAGE;
   if (options->with != NULL && !run_fidelity_named(options->with, &with, diag)) return CLI_USAGE;
   if (options->objective != NULL && !set_objective(options->objective, &objective)) return CLI_USAGE;
   if (objective != COMPILE_CYCLES && !has_energy(array)) {

@@ -15,8 +15,11 @@ typedef struct tuning_options {
 enum { TUNING_OPTIONS = 4 };
 extern const wf_option tuning_option_rows[TUNING_OPTIONS];
 
-// `other_trials`: the verb makes trials also without --tune. Returns an exit code, after errors were reported.
-cli_exit tuning_open(const tuning_options *options, bool other_trials, const hw_array *array, compile_tuning *tuning,
+// The trials that a verb makes also without --tune: none, some that only time decides, or some like those of --tune.
+typedef enum { TUNING_NO_OTHERS, TUNING_OTHERS_BY_TIME, TUNING_OTHERS } tuning_others;
+
+// Returns an exit code, after errors were reported.
+cli_exit tuning_open(const tuning_options *options, tuning_others others, const hw_array *array, compile_tuning *tuning,
                      wf_diag *diag);
 
 #endif
