@@ -95,7 +95,7 @@ static run_machine_hart *create(run_machine *m) {
   hart->port = sim_port_for_hart_of(run_session_engine(m->session), m->net->options.array);
   hart->late.port = sim_port_for_host(&hart->port);
   host_config config = {.memory = m->memory,
-                        .port = {&hart->late, late_command, late_fence, late_room, late_memory},
+                        .port = {&hart->late, late_command, late_fence, late_room, late_memory, .touch = NULL},
                         .entry = sim_elf_entry(m->hart_program),
                         .console = stderr,
                         .console_error = stderr,
