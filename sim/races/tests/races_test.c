@@ -5,23 +5,24 @@
 #include <inttypes.h>
 
 #include "arch/settle.h"
+#include "base/alloc.h"
 #include "base/test.h"
 #include "sim/gen/judge.h"
 
 typedef struct bench {
-  hw_array array;
+  hw_array *array;  // the engine keeps its place
   arch_memory *memory;
   sim_engine *engine;
   uint64_t given;
 } bench;
 
 static bench begin(unsigned ignored) {
-  bench b = {0};
+  bench b = {.array = WF_NEW(hw_array)};
   wf_diag diag = wf_diag_to(stderr);
-  assert_true(hw_array_load(&b.array, "dim4", &diag));
+  assert_true(hw_array_load(b.array, "dim4", &diag));
   b.memory = arch_memory_create(UINT64_C(16) << 20);
   const sim_engine_options options = {.ignored_orders = ignored};
-  b.engine = sim_races_engine.create_with(&b.array, b.memory, &options, &diag);
+  b.engine = sim_races_engine.create_with(b.array, b.memory, &options, &diag);
   return b;
 }
 
@@ -33,6 +34,7 @@ static uint64_t end(bench *b, races_pair *pair) {
   assert_int_equal(r.commands, b->given);
   b->engine->ops->destroy(b->engine);
   arch_memory_destroy(b->memory);
+  wf_free(b->array);
   return r.races;
 }
 
@@ -89,7 +91,7 @@ static void enough_stores_settle_bytes(void **state) {
   (void)state;
   for (int missing = 0; missing < 2; missing++) {
     bench b = begin(0);
-    const arch_settling way = arch_settling_of(&b.array);
+    const arch_settling way = arch_settling_of(b.array);
     const unsigned rows = 4, between = (way.rows + rows - 1) / rows + way.stores;
     configure(&b);
     give(&b, STORE);
