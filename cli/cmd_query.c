@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft query`: asks the store of a sweep, through libweft.
 #include <string.h>
+#include <unistd.h>
 
 #include "api/include/weft/weft.h"
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/terminal.h"
 #include "cli/cli.h"
+#include "cli/query_table.h"
 #include "cli/sweep_fronts.h"
 
 typedef struct query_arguments {
   const char *network, *array;
   uint64_t limit;
-  bool fronts;
+  bool fronts, csv;
 } query_arguments;
 
 // A question, and the session that answers it.
@@ -89,23 +92,52 @@ static bool write_array(const question *first, const char *hash, const char *out
   return good;
 }
 
+// Where rows go: to a list of JSON, to a table for a terminal, or, when both are NULL, to lines of CSV.
+typedef struct sink {
+  cJSON *list;
+  query_table *table;
+} sink;
+
+static sink open_sink(const cli_common *common, const query_arguments *arguments) {
+  sink to = {0};
+  if (common->json != NULL)
+    to.list = cJSON_CreateArray();
+  else if (!arguments->csv && isatty(STDOUT_FILENO))
+    to.table = query_table_create();
+  return to;
+}
+
+static void put_row(const sink *to, const weft_rows *rows, bool first) {
+  if (to->list != NULL) {
+    cJSON_AddItemToArray(to->list, json_row(rows));
+  } else if (to->table != NULL) {
+    query_table_add(to->table, rows);
+  } else {
+    if (first) write_line(rows, weft_rows_name);
+    write_line(rows, weft_rows_text);
+  }
+}
+
+static bool close_sink(const sink *to, const cli_common *common, wf_diag *diag) {
+  if (to->table != NULL) {
+    query_table_print(to->table, wf_terminal_columns(stdout), stdout);
+    query_table_destroy(to->table);
+  }
+  return to->list == NULL || cli_write_json(common->json, to->list, diag);
+}
+
 static cli_exit answer(question *q, const cli_common *common, const query_arguments *arguments, wf_diag *diag) {
-  cJSON *rows = common->json == NULL ? NULL : cJSON_CreateArray();
+  const sink to = open_sink(common, arguments);
   char hash[32] = "";
   const size_t array = find(q->rows, "array");
   bool any = false;
   for (; next(q); any = true) {
-    if (!any && rows == NULL) write_line(q->rows, weft_rows_name);
     if (!any && array < weft_rows_columns(q->rows)) snprintf(hash, sizeof hash, "%s", weft_rows_text(q->rows, array));
-    if (rows == NULL) {
-      write_line(q->rows, weft_rows_text);
-    } else {
-      cJSON_AddItemToArray(rows, json_row(q->rows));
-    }
+    put_row(&to, q->rows, !any);
   }
   bool good = weft_session_status(q->session) == WEFT_OK;
   weft_rows_close(q->rows);
-  if (rows != NULL) good = cli_write_json(common->json, rows, diag) && good;
+  good = close_sink(&to, common, diag) && good;
   if (good && !any) fprintf(stderr, "weft: no point is like this\n");
   if (good && any && arguments->array != NULL) good = write_array(q, hash, arguments->array, diag);
   return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
@@ -132,6 +164,7 @@ static const wf_option query_rows[] = {
     {"limit", WF_COUNT(query_arguments, limit), "N", "at most N rows"},
     {"fronts", WF_FLAG(query_arguments, fronts), NULL,
      "the points on the fronts of the engines cycle and flow, and how far they are apart"},
+    {"csv", WF_FLAG(query_arguments, csv), NULL, "CSV on a terminal too"},
     {"write-array", WF_TEXT(query_arguments, array), "FILE.yaml", "write the array of the first row"},
 };
 
@@ -141,7 +174,7 @@ cli_exit cli_query(int argc, char **argv) {
       .verb = "query",
       .synopsis = "STORE [CONDITION]",
       .text =
-          "Prints the points of a sweep for which a condition holds, as CSV or JSON:\n"
+          "Prints the points of a sweep for which a condition holds: a table on a terminal, else CSV:\n"
           "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
           "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
       .options = {CLI_OPTIONS(query_rows, 0)},

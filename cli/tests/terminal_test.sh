@@ -46,4 +46,19 @@ TERM=xterm on_terminal "$weft sim nosuch.onnx" >error.txt || true
 grep -q "$escape\[1;31merror:$escape\[0m " error.txt || fail "messages: $(cat error.txt)"
 TERM=xterm NO_COLOR=1 on_terminal "$weft sim resnet18 --size 64 --divisor 8 --array dim4" >terminal.txt
 ! grep -q "$escape\[[0-9;]*m" terminal.txt || fail 'NO_COLOR'
+
+# A question to a store: CSV in a pipe, a table on a terminal.
+cp "$(dirname "$0")/../../search/sweep/tests/tiny.yaml" .
+cp "$(dirname "$0")/../../search/sweep/tests/tiny_sweep.yaml" sweep.yaml
+sed -i '/lopsided/d' tiny.yaml
+"$weft" sweep sweep.yaml -o s.sqlite --quiet
+ask="$weft query s.sqlite 'order by cycles'"
+eval "$ask" >pipe.csv
+TERM=dumb on_terminal "$ask --csv" | tr -d '\r' | cmp - pipe.csv || fail '--csv on a terminal is not what a pipe gets'
+TERM=dumb on_terminal "$ask" | tr -d '\r' >table.txt
+[ "$(wc -L <table.txt)" -le 90 ] || fail "query: a line of $(wc -L <table.txt)"
+grep -q '^network *tiny$' table.txt || fail "what all rows have alike: $(cat table.txt)"
+for head in $(head -n 1 pipe.csv | tr , ' '); do grep -qw -- "$head" table.txt || [ "$head" = reason ] || fail "query: nothing says where $head is"; done
+grep -q '^point .* cycles  *energy_pj' table.txt || fail "query: the figures are not there: $(cat table.txt)"
+[ "$(sed '1,/^point /d' table.txt | wc -l)" = "$(($(wc -l <pipe.csv) - 1))" ] || fail "query: rows are missing: $(cat table.txt)"
 echo 'tables fit; colours on terminals alone'
