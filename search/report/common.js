@@ -246,6 +246,18 @@ const weft = (() => {
     }));
   }
 
+  // The data of the page: JSON, or gzip of it in base64 (page.c).
+  async function data() {
+    const text = $('data').textContent;
+    if (text[0] === '{') return JSON.parse(text);
+    if (typeof DecompressionStream === 'undefined') {
+      $('title').textContent = 'This page needs a browser of 2023 or later: its data are packed.';
+      throw new Error('no DecompressionStream');
+    }
+    const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+  }
+
   return { $, number, percent, element, button, recall, keep, options, colours, causes, ink, style, draw, forget, applyTheme, themeButton, logScale, legend, table, figures,
-    chart: (id) => charts[id] && charts[id].chart, data: () => JSON.parse($('data').textContent) };
+    chart: (id) => charts[id] && charts[id].chart, data };
 })();

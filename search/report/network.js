@@ -1,8 +1,8 @@
 // The page of one network on one array. `data` is what cli/network_page.c puts into the page: the JSON of `weft sim`, and
 // of each step what its units did; the plan of memory; what the array could do.
-(() => {
+(async () => {
   const { $, number, percent, element, colours } = weft;
-  const data = weft.data(), steps = data.steps;
+  const data = await weft.data(), steps = data.steps;
   const state = { rows: 'step', what: 'execute', order: 'run', chosen: null };
   const timed = data.cycles !== undefined, withUnits = steps.some((s) => s.units);
   const sum = (list) => list.reduce((a, b) => a + b, 0);

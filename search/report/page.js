@@ -1,8 +1,8 @@
 // The page of a sweep or a search. `data` is what search/report/write.c puts into the page; everything shown follows from it
 // and from the choices at its head, which its URL keeps.
-(() => {
+(async () => {
   const { $, number, percent, element, colours } = weft;
-  const data = weft.data();
+  const data = await weft.data();
   const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null, filters: {}, pins: [] };
   const PINS = 4;  // points side by side
 

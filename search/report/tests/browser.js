@@ -13,6 +13,7 @@ window.addEventListener('load', async () => {
     canvas.dispatchEvent(new MouseEvent(type, { bubbles: true, ...more, clientX: box.left + at.x, clientY: box.top + at.y }));
   };
   Element.prototype.scrollIntoView = () => {};  // the page stays where the test aims
+  for (let i = 0; i < 50 && !scatter(); i++) await pause();  // packed data come a little later
   await pause();
   check('no charts', ['scatter', 'bars', 'roofline', 'stalls'].every((id) => Chart.getChart(id)));
   check('an empty canvas', canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v !== 0));

@@ -19,6 +19,17 @@ sed 's/tiny.yaml/tiny.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >s.yaml
 for file in index.html report.txt steps.csv; do [ -s "net/$file" ] || fail "no net/$file"; done
 ! grep -Eo '(src|href)="[^"]*"' net/index.html || fail "the page names other files"
 
+# Data of more than a mebibyte are packed; a page that is packed works as the plain one does, and holds the same.
+data_of() { sed -n 's|.*id="data">\(.*\)</script>$|\1|p' "$1/index.html"; }
+yes 'words that' | head -n 110000 | tr '\n' ' ' >words.txt
+sed "1,/description:/ s/description:.*/description: DESCRIPTION/" tiny.yaml >plain.yaml
+awk -v words="$(head -c 100000 words.txt)" '/DESCRIPTION/ { printf "description: \""; for (i = 0; i < 12; i++) printf "%s", words; print "\""; next } { print }' plain.yaml >long.yaml
+sed 's/tiny.yaml/long.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >long_sweep.yaml
+"$weft" sweep long_sweep.yaml -o long.sqlite --quiet
+"$weft" report long.sqlite -o packed --no-pictures >path.txt
+[ "$(wc -c <packed/index.html)" -lt $(($(wc -c <out/index.html) + 100000)) ] || fail "not packed: $(wc -c <packed/index.html) bytes"
+data_of packed | base64 -d | gunzip | grep -q '^{"title":.*words that words that.*}$' || fail "packed data are no JSON"
+
 # The page with a listener in front and the test behind. A browser without a screen draws no frames by itself.
 with_test() {
   awk -v tests="$tests/$2" '
@@ -45,6 +56,7 @@ END
 }
 for width in 1280 390; do
   try out browser.js "$width"
+  try packed browser.js "$width"
   try net browser_network.js "$width"
   try host browser_network.js "$width"
 done
