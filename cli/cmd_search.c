@@ -318,8 +318,8 @@ cli_exit cli_search(int argc, char **argv) {
       .synopsis = "NET...",
       .text =
           "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
-          "tables (resnet50, bert, ...), or .yaml and .csv files. Each network is searched for itself, by gradients\n"
-          "from random starts unless --exact asks for the proven optimum.",
+          "tables (resnet50, bert, ...), or .yaml, .csv and .onnx files. Each network is searched for itself, by\n"
+          "gradients from random starts unless --exact asks for the proven optimum.",
       .options = {CLI_OPTIONS(search_rows, 0), {search_space_rows, SEARCH_SPACE_ROWS, offsetof(search_options, space)}},
       .min_arguments = 1,
       .max_arguments = 64,
