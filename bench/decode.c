@@ -28,6 +28,8 @@ static const struct {
     {"llama2-7b-block", {.sequence = 128}, {.sequence = 8, .divisor = 32}},
     {"llama2-7b-block", {.past = 512}, {.past = 32, .divisor = 32}},
     {"llama2-7b-block", {.past = 512, .batch = 4}, {.past = 32, .divisor = 32, .batch = 4}},
+    {"llama3-8b-block", {.past = 512}, {.past = 32, .divisor = 8}},
+    {"llama3-8b-block", {.past = 4096, .batch = 4}, {.past = 64, .divisor = 8, .batch = 4}},
 };
 enum { ROWS = sizeof rows / sizeof *rows, COMPILERS = 2 };
 

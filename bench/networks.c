@@ -46,6 +46,7 @@ static const bench_row rows[] = {
     {"vit-b16", .quick = {.size = 32, .divisor = 4, .layers = 1}},
     {"gpt2-block", .quick = {.sequence = 16, .divisor = 4}},
     {"llama2-7b-block", .quick = {.sequence = 8, .divisor = 32}},
+    {"llama3-8b-block", .quick = {.sequence = 8, .divisor = 8}},
     {"lstm", .quick = {.sequence = 2, .divisor = 8, .layers = 1}},
     {"deepbench", .quick = {.divisor = 16}},
 };

@@ -87,7 +87,7 @@ expect 0 'as the int8 reference' "$weft" sim gpt2-block --seq 1 --divisor 32 --d
 # Decoding: a cache of keys and values as inputs, on the array and as a program.
 decode='--past 9 --divisor 12 --array dim8'
 # shellcheck disable=SC2086  # words of options
-for net in gpt2-block llama2-7b-block; do
+for net in gpt2-block llama2-7b-block llama3-8b-block; do
   expect 0 'as the int8 reference' "$weft" sim $net $decode
   expect 0 'as the int8 reference' "$weft" sim $net $decode --batch 2 --seq 3 --engine ref
 done

@@ -167,4 +167,5 @@ void quantise_fold(graph *model, const quantise_pins *pins) {
   quantise_fold_factors(model, pins);
   quantise_fold_channels(model, pins);
   quantise_fold_positions(model, pins);
+  quantise_fold_repeats(model, pins);
 }

@@ -18,4 +18,7 @@ void quantise_fold_channels(graph *g, const quantise_pins *pins);
 // positions.c: in place, sums of columns with factors per position into products.
 void quantise_fold_positions(graph *g, const quantise_pins *pins);
 
+// repeats.c: in place, products with repeated matrices into products with more rows.
+void quantise_fold_repeats(graph *g, const quantise_pins *pins);
+
 #endif

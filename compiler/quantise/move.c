@@ -165,6 +165,23 @@ static bool move_slice(quantise_converter *c, const graph_node *node) {
   return true;
 }
 
+// Expand and Tile, whose result says how often each dimension is repeated.
+static bool move_repeat(quantise_converter *c, const graph_node *node) {
+  const int in = node->inputs[0];
+  const graph_tensor *x = &c->model->tensors[in], *y = &c->model->tensors[node->outputs[0]];
+  const quantise_convert_layout layout = y->rank == x->rank ? quantise_convert_layout_of(c, in) : LAYOUT_PLAIN;
+  int64_t numbers[GRAPH_RANK_MAX];
+  if (node->op == GRAPH_OP_TILE && graph_elements(x) == 0) return false;
+  for (int i = 0; i < y->rank; i++) {
+    const int to = layout == LAYOUT_PLAIN ? i : quantise_convert_axis(i);
+    numbers[to] = node->op == GRAPH_OP_EXPAND ? y->dim[i] : y->dim[i] / x->dim[i];
+  }
+  const int inputs[2] = {quantise_convert_quant(c, in, layout),
+                         quantise_convert_integers(c, node, "sizes", numbers, y->rank)};
+  quantise_convert_emit_move(c, node, node->op, inputs, 2, layout);
+  return true;
+}
+
 static bool move_pad(quantise_converter *c, const graph_node *node) {
   const int in = node->inputs[0], rank = c->model->tensors[in].rank;
   const quantise_convert_layout layout = quantise_convert_layout_of(c, in);
@@ -266,6 +283,8 @@ bool quantise_convert_move(quantise_converter *c, const graph_node *node) {
                {GRAPH_OP_SPLIT, move_split},
                {GRAPH_OP_SLICE, move_slice},
                {GRAPH_OP_PAD, move_pad},
+               {GRAPH_OP_EXPAND, move_repeat},
+               {GRAPH_OP_TILE, move_repeat},
                {GRAPH_OP_RESIZE, move_resize},
                {GRAPH_OP_DEPTH_TO_SPACE, move_depth_to_space},
                {GRAPH_OP_GATHER, quantise_convert_gather}};

@@ -34,6 +34,7 @@ static const small nets[] = {
     {"vit-b16", {.size = 32, .divisor = 4, .layers = 3}},
     {"gpt2-block", {.sequence = 16, .divisor = 4}},
     {"llama2-7b-block", {.sequence = 8, .divisor = 32}},
+    {"llama3-8b-block", {.sequence = 8, .divisor = 8}},
     {"lstm", {.sequence = 3, .divisor = 8, .layers = 1}},
     {"deepbench", {.divisor = 16}},
 };

@@ -144,7 +144,7 @@ static bool set_option(const char *network, const char *option, int64_t *value, 
 }
 
 // Networks that decode: their attention takes a cache.
-static bool has_cache(net_function build) { return build == net_gpt2 || build == net_llama2; }
+static bool has_cache(net_function build) { return build == net_gpt2 || build == net_llama2 || build == net_llama3; }
 
 static bool set_past(const networks_row *row, bool caches, networks_options *o, wf_diag *diag) {
   if (o->past == 0) return true;

@@ -52,22 +52,39 @@ int net_attend(net *n, int q, int k, int v, int mask, int64_t width) {
   return join_heads(n, net_mat_mul(n, "context", x, v), width);
 }
 
-// Keys or values of earlier tokens: an input [B H,past,D], in this order in memory.
-static int cache(net *n, const char *name, int64_t batch, int64_t heads, int64_t head) {
-  char text[96];
-  const int64_t past = n->options.past;
-  const int in = net_input(n, name, 3, (int64_t[]){batch * heads, past, head});
-  snprintf(text, sizeof text, "%s.view", name);
-  return net_reshape(n, text, in, 4, (int64_t[]){batch, heads, past, head});
+// Heads [B,H,S,D] of keys or values, each for as many heads of queries as there are more: [B,times H,S,D], the same
+// one behind the other, as exporters write it.
+static int repeat_heads(net *n, const char *name, int x, int64_t times) {
+  const graph_tensor in = *net_tensor(n, x);
+  char text[4][96];
+  static const char *const parts[] = {"axes", "unsqueeze", "sizes", "expand"};
+  if (times == 1) return x;
+  for (int i = 0; i < 4; i++) snprintf(text[i], sizeof text[i], "%s.%s", name, parts[i]);
+  const int axes = net_ints(n, text[0], (int64_t[]){2}, 1);
+  const int64_t one[5] = {in.dim[0], in.dim[1], 1, in.dim[2], in.dim[3]},
+                all[5] = {in.dim[0], in.dim[1], times, in.dim[2], in.dim[3]};
+  const int apart = net_node(n, GRAPH_OP_UNSQUEEZE, text[1], (int[]){x, axes}, 2, 5, one, n->power[x]);
+  const int shape = net_ints(n, text[2], all, 5);
+  const int repeated = net_node(n, GRAPH_OP_EXPAND, text[3], (int[]){apart, shape}, 2, 5, all, n->power[x]);
+  return net_reshape(n, name, repeated, 4, (int64_t[]){in.dim[0], times * in.dim[1], in.dim[2], in.dim[3]});
 }
 
-// Attention to earlier tokens, too. The cache is read where it lies: not keys and values are joined with the new
-// token's, but the scores and the sums of both.
-static int attend_cache(net *n, int q, int k, int v, int mask, int64_t width) {
+// Keys or values of earlier tokens: an input [B H,past,D], in this order in memory.
+static int cache(net *n, const char *name, const graph_tensor *heads, int64_t times) {
+  char text[2][96];
+  const int64_t batch = heads->dim[0], count = heads->dim[1] / times, past = n->options.past, head = heads->dim[3];
+  const int in = net_input(n, name, 3, (int64_t[]){batch * count, past, head});
+  snprintf(text[0], sizeof text[0], "%s.view", name);
+  snprintf(text[1], sizeof text[1], "%s.repeat", name);
+  return repeat_heads(n, text[1], net_reshape(n, text[0], in, 4, (int64_t[]){batch, count, past, head}), times);
+}
+
+// Attention to earlier tokens, too, of which each head is there `times` times. The cache is read where it lies: not
+// keys and values are joined with the new token's, but the scores and the sums of both.
+static int attend_cache(net *n, int q, int k, int v, int mask, int64_t width, int64_t times) {
   const graph_tensor heads = *net_tensor(n, v);
   const int64_t past = n->options.past;
-  const int keys = cache(n, "past_key", heads.dim[0], heads.dim[1], heads.dim[3]),
-            values = cache(n, "past_value", heads.dim[0], heads.dim[1], heads.dim[3]);
+  const int keys = cache(n, "past_key", &heads, times), values = cache(n, "past_value", &heads, times);
   const int turned = net_transpose(n, "past_key.transpose", keys, (int64_t[]){0, 1, 3, 2});
   const int old = scores_of(n, "scores_past", "scaled_past", q, turned);
   const int x =
@@ -78,8 +95,9 @@ static int attend_cache(net *n, int q, int k, int v, int mask, int64_t width) {
   return join_heads(n, net_add(n, "context", before, now), width);
 }
 
-static int attend(net *n, int q, int k, int v, int mask, int64_t width) {
-  return n->options.past == 0 ? net_attend(n, q, k, v, mask, width) : attend_cache(n, q, k, v, mask, width);
+// Heads of k and v stand there `times` times.
+static int attend(net *n, int q, int k, int v, int mask, int64_t width, int64_t times) {
+  return n->options.past == 0 ? net_attend(n, q, k, v, mask, width) : attend_cache(n, q, k, v, mask, width, times);
 }
 
 int net_causal_mask(net *n, int64_t past, int64_t sequence) {
@@ -154,7 +172,7 @@ static int gpt2_block(net *n, int x, int64_t width, int mask) {
     parts[i] = net_slice(n, names[i], qkv, 2, i * width, (i + 1) * width);
   }
   int y = attend(n, net_heads(n, "attn.q", parts[0], heads, false), net_heads(n, "attn.k", parts[1], heads, true),
-                 net_heads(n, "attn.v", parts[2], heads, false), mask, width);
+                 net_heads(n, "attn.v", parts[2], heads, false), mask, width, 1);
   x = net_add(n, "add_1", net_linear(n, "attn.c_proj", y, width, true), x);
   y = gelu_new(n, net_linear(n, "mlp.c_fc", net_layer_norm(n, "ln_2", x), 4 * width, true));
   return net_add(n, "add_2", net_linear(n, "mlp.c_proj", y, width, true), x);
@@ -218,37 +236,53 @@ static int rotate(net *n, const char *name, int x, int cosines, int sines) {
                  net_binary(n, GRAPH_OP_MUL, text[5], turned, sines, power / 2));
 }
 
-static int llama_attention(net *n, int x, int64_t width, int64_t head, int mask, int cosines, int sines) {
-  const int64_t heads = width / head;
-  const int q = net_heads(n, "q", net_linear(n, "self_attn.q_proj", x, width, false), heads, false),
-            k = net_heads(n, "k", net_linear(n, "self_attn.k_proj", x, width, false), heads, false),
-            v = net_heads(n, "v", net_linear(n, "self_attn.v_proj", x, width, false), heads, false);
-  const int turned = rotate(n, "k.rotary", k, cosines, sines);
+typedef struct llama {
+  int64_t width, hidden, head;
+  int64_t times;             // heads of queries for each one of keys and values
+  int mask, cosines, sines;  // tensors
+} llama;
+
+static int llama_attention(net *n, int x, const llama *l) {
+  const int64_t heads = l->width / l->head, shared = heads / l->times;
+  const int q = net_heads(n, "q", net_linear(n, "self_attn.q_proj", x, l->width, false), heads, false),
+            k = net_heads(n, "k", net_linear(n, "self_attn.k_proj", x, shared * l->head, false), shared, false),
+            v = net_heads(n, "v", net_linear(n, "self_attn.v_proj", x, shared * l->head, false), shared, false);
+  const int turned = repeat_heads(n, "k.repeat", rotate(n, "k.rotary", k, l->cosines, l->sines), l->times);
   const int keys = net_transpose(n, "k.transpose", turned, (int64_t[]){0, 1, 3, 2});
-  return net_linear(n, "self_attn.o_proj", attend(n, rotate(n, "q.rotary", q, cosines, sines), keys, v, mask, width),
-                    width, false);
+  const int values = repeat_heads(n, "v.repeat", v, l->times);
+  const int queries = rotate(n, "q.rotary", q, l->cosines, l->sines);
+  return net_linear(n, "self_attn.o_proj", attend(n, queries, keys, values, l->mask, l->width, l->times), l->width,
+                    false);
 }
 
-void net_llama2(net *n) {
-  const int64_t head = 128, width = model_width(n, 4096, head), hidden = net_width(n, 11008);
-  int x = hidden_states(n, width);
-  const int mask = mask_of(n), cosines = rotary_table(n, "cos", head, 0),
-            sines = rotary_table(n, "sin", head, -M_PI / 2);
+static int llama_block(net *n, int x, const llama *l) {
+  x = net_add(n, "add_1", llama_attention(n, rms_norm(n, "input_layernorm", x), l), x);
+  const int y = rms_norm(n, "post_attention_layernorm", x);
+  const int gate = net_linear(n, "mlp.gate_proj", y, l->hidden, false),
+            up = net_linear(n, "mlp.up_proj", y, l->hidden, false);
+  const int silu =
+      net_binary(n, GRAPH_OP_MUL, "mlp.act", gate, net_unary(n, GRAPH_OP_SIGMOID, "mlp.sigmoid", gate, 0.3), 0.35);
+  const int gated = net_binary(n, GRAPH_OP_MUL, "mlp.mul", silu, up, 0.35);
+  return net_add(n, "add_2", net_linear(n, "mlp.down_proj", gated, l->width, false), x);
+}
+
+static void llama_blocks(net *n, int64_t hidden, int64_t times) {
+  llama l = {.width = model_width(n, 4096, 128), .hidden = net_width(n, hidden), .head = 128, .times = times};
+  while ((l.width / l.head) % l.times != 0) l.times--;  // narrow variants
+  int x = hidden_states(n, l.width);
+  l.mask = mask_of(n);
+  l.cosines = rotary_table(n, "cos", l.head, 0);
+  l.sines = rotary_table(n, "sin", l.head, -M_PI / 2);
   for (int64_t i = 0; i < n->options.layers; i++) {
     net_prefix(n, "layers.%d.", (int)i);
-    x = net_add(n, "add_1", llama_attention(n, rms_norm(n, "input_layernorm", x), width, head, mask, cosines, sines),
-                x);
-    const int y = rms_norm(n, "post_attention_layernorm", x);
-    const int gate = net_linear(n, "mlp.gate_proj", y, hidden, false),
-              up = net_linear(n, "mlp.up_proj", y, hidden, false);
-    const int silu =
-        net_binary(n, GRAPH_OP_MUL, "mlp.act", gate, net_unary(n, GRAPH_OP_SIGMOID, "mlp.sigmoid", gate, 0.3), 0.35);
-    x = net_add(n, "add_2",
-                net_linear(n, "mlp.down_proj", net_binary(n, GRAPH_OP_MUL, "mlp.mul", silu, up, 0.35), width, false),
-                x);
+    x = llama_block(n, x, &l);
   }
   net_output(n, x);
 }
+
+void net_llama2(net *n) { llama_blocks(n, 11008, 1); }
+
+void net_llama3(net *n) { llama_blocks(n, 14336, 4); }
 
 // Patches to tokens, a class token in front, positions added.
 static int patches(net *n, int64_t width) {

@@ -33,6 +33,7 @@ static const struct expected {
     {"bert-base", 22, 0, 16, 0, 2, 2, 3},
     {"gpt2-block", 22, 0, 12, 0, 2, 2, 3},
     {"llama2-7b-block", 22, 0, 22, 0, 2, 2, 3},
+    {"llama3-8b-block", 22, 0, 22, 0, 2, 2, 3},
     {"vit-b16", 22, 1, 17, 1, 2, 2, 5},
     {"lstm", 22, 0, 16, 0, 0, 0, 0},
     {"deepbench", 30, 0, 12, 0, 0, 0, 0},

@@ -371,6 +371,110 @@ static void channels_go_last_first(void **state) {
   graph_destroy(g);
 }
 
+// Heads that each stand `times` times, by Expand or Tile.
+static int repeated(graph *g, const char *name, int x, graph_op op, int64_t times) {
+  const graph_tensor in = g->tensors[x];
+  const char *names[4];
+  static const char *const parts[] = {"axes", "sizes", "shape", "join"};
+  for (int i = 0; i < 4; i++) names[i] = wf_arena_format(g->arena, "%s.%s", name, parts[i]);
+  int y = node(g, GRAPH_OP_UNSQUEEZE, wf_arena_format(g->arena, "%s.apart", name),
+               (int[]){x, integers(g, names[0], 1, (int64_t[]){2})}, 2);
+  infer(g);
+  const int64_t all[5] = {in.dim[0], in.dim[1], times, in.dim[2], in.dim[3]}, factors[5] = {1, 1, times, 1, 1};
+  const int sizes = integers(g, names[1], 5, op == GRAPH_OP_EXPAND ? all : factors);
+  y = node(g, op, name, (int[]){y, sizes}, 2);
+  infer(g);
+  const int64_t joined[4] = {in.dim[0], times * in.dim[1], in.dim[2], in.dim[3]};
+  y = node(g, GRAPH_OP_RESHAPE, names[3], (int[]){y, integers(g, names[2], 4, joined)}, 2);
+  infer(g);
+  return y;
+}
+
+static int transposed(graph *g, const char *name, int x, const int64_t *perm) {
+  const int y = node(g, GRAPH_OP_TRANSPOSE, name, &x, 1);
+  graph_set_ints(g, last(g), "perm", perm, 4);
+  infer(g);
+  return y;
+}
+
+static int binary(graph *g, graph_op op, const char *name, int a, int b) {
+  const int y = node(g, op, name, (int[]){a, b}, 2);
+  infer(g);
+  return y;
+}
+
+static int rows_between(graph *g, const char *name, int x, int64_t from, int64_t to) {
+  const char *names[3];
+  static const char *const parts[] = {"starts", "ends", "axes"};
+  for (int i = 0; i < 3; i++) names[i] = wf_arena_format(g->arena, "%s.%s", name, parts[i]);
+  const int inputs[4] = {x, integers(g, names[0], 1, &from), integers(g, names[1], 1, &to),
+                         integers(g, names[2], 1, (int64_t[]){-1})};
+  const int y = node(g, GRAPH_OP_SLICE, name, inputs, 4);
+  infer(g);
+  return y;
+}
+
+// Attention of TIMES x HEADS heads of queries to HEADS of keys and values, of which some are a cache; `rows` queries.
+// `per_head`: scores get smaller by a number per head, which not all matrices have.
+static graph *shared_keys(graph_op op, int64_t rows, int64_t times, bool mask, bool per_head) {
+  enum { BATCH = 2, SHARED = 3, WIDE = 8, OLD = 5, NEW = 4 };
+  graph *g = graph_create("shared");
+  const int q = tensor(g, "q", 4, (int64_t[]){BATCH, rows, times * SHARED, WIDE}, NULL),
+            keys = tensor(g, "keys", 4, (int64_t[]){BATCH, SHARED, OLD, WIDE}, NULL),
+            values = tensor(g, "values", 4, (int64_t[]){BATCH, SHARED, OLD, WIDE}, NULL),
+            k = tensor(g, "k", 4, (int64_t[]){BATCH, SHARED, WIDE, NEW}, NULL);
+  const int queries = transposed(g, "heads", q, (int64_t[]){0, 2, 1, 3});
+  const int old = transposed(g, "turn", repeated(g, "old", keys, op, times), (int64_t[]){0, 1, 3, 2});
+  int both[2] = {binary(g, GRAPH_OP_MAT_MUL, "scores_old", queries, old),
+                 binary(g, GRAPH_OP_MAT_MUL, "scores_new", queries, repeated(g, "new", k, op, times))};
+  const int64_t heads = times * SHARED;
+  const int factor =
+      per_head ? constant(g, "factor", 3, (int64_t[]){heads, 1, 1}, 2) : constant(g, "factor", 0, NULL, 2);
+  both[0] = binary(g, GRAPH_OP_DIV, "smaller", both[0], factor);
+  int x = node(g, GRAPH_OP_CONCAT, "all", both, 2);
+  graph_set_int(g, last(g), "axis", -1);
+  infer(g);
+  if (mask) x = binary(g, GRAPH_OP_ADD, "masked", x, constant(g, "mask", 4, (int64_t[]){1, 1, rows, OLD + NEW}, 0));
+  x = node(g, GRAPH_OP_SOFTMAX, "softmax", &x, 1);
+  graph_set_int(g, last(g), "axis", -1);
+  infer(g);
+  x = binary(g, GRAPH_OP_MAT_MUL, "context", rows_between(g, "part", x, 0, OLD), repeated(g, "v", values, op, times));
+  x = transposed(g, "joined", x, (int64_t[]){0, 2, 1, 3});
+  graph_set_ends(g, (int[]){q, keys, values, k}, 4, &x, 1);
+  return g;
+}
+
+// Nothing is repeated, results are those of before, and each product has `matrices` on its right side.
+static void shared_keys_are_rows(void **state) {
+  (void)state;
+  for (int i = 0; i < 16; i++) {
+    const graph_op op = i % 2 == 0 ? GRAPH_OP_EXPAND : GRAPH_OP_TILE;
+    const bool mask = i / 2 % 2 == 1, per_head = i / 4 % 2 == 1;
+    graph *g = shared_keys(op, i < 8 ? 1 : 3, 2 + i % 3, mask, per_head);
+    check(g, 12);
+    assert_int_equal(count(g, op), 0);
+    for (int n = 0; n < g->node_count; n++) {
+      if (g->nodes[n].op != GRAPH_OP_MAT_MUL) continue;
+      const int64_t *a = g->tensors[g->nodes[n].inputs[0]].dim, *b = g->tensors[g->nodes[n].inputs[1]].dim;
+      assert_int_equal(a[1], 3);
+      assert_int_equal(b[1], 3);
+    }
+    // Rows stay together from product to product, but where a factor per head comes between.
+    assert_int_equal(count(g, GRAPH_OP_RESHAPE), per_head ? 5 : 2);
+    graph_destroy(g);
+  }
+}
+
+// Once is not repeated; another operator's tensor is left alone.
+static void other_products_stay(void **state) {
+  (void)state;
+  graph *g = shared_keys(GRAPH_OP_EXPAND, 2, 1, false, false);
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(graph_verify(g, &diag));
+  check(g, 12);
+  graph_destroy(g);
+}
+
 static void lstm_case(const char *direction, bool states) {
   enum { STEPS = 4, BATCH = 3, WIDTH = 8, CELLS = 6 };
   graph *g = graph_create("lstm");
@@ -407,6 +511,8 @@ int main(void) {
                                      cmocka_unit_test(rotations_become_products),
                                      cmocka_unit_test(shuffles_become_gathers),
                                      cmocka_unit_test(keeps_what_others_read),
+                                     cmocka_unit_test(shared_keys_are_rows),
+                                     cmocka_unit_test(other_products_stay),
                                      cmocka_unit_test(transposed_convolutions),
                                      cmocka_unit_test(lines_become_images),
                                      cmocka_unit_test(means_become_pools),

@@ -53,6 +53,7 @@ bert-base bert-base seq: 16, divisor: 6, depth: 3
 vit-b16 vit-b16 size: 32, divisor: 6, depth: 2
 gpt2-block gpt2-block seq: 16, divisor: 6
 llama2-7b-block llama2-7b-block seq: 8, divisor: 32
+llama3-8b-block llama3-8b-block seq: 8, divisor: 32
 lstm lstm seq: 4, divisor: 8, depth: 1
 deepbench deepbench divisor: 16
 END

@@ -39,6 +39,7 @@ static const struct figure {
     {"bert-base", {.sequence = 128, .layers = 1}, 0.9312, 7.088, 0.001},
     {"gpt2-block", {.sequence = 1}, 0.00708, 7.088, 0.002},
     {"llama2-7b-block", {.sequence = 1}, 0.2024, 202.4, 0.001},
+    {"llama3-8b-block", {.sequence = 1}, 0.2181, 218.1, 0.001},
     {"vit-b16", {.size = 224}, 17.56, 86.57, 0.005},
     {"lstm", {.sequence = 16}, 0.1342, 8.405, 0.001},
 };
@@ -186,6 +187,8 @@ static void caches_stand_for_tokens(void **state) {
   decodes_as_the_whole_sequence("gpt2-block",
                                 (caches){.key = "h.%d.attn.k.permute", .value = "h.%d.attn.v.permute", .turned = true});
   decodes_as_the_whole_sequence("llama2-7b-block",
+                                (caches){.key = "layers.%d.k.rotary", .value = "layers.%d.v.permute"});
+  decodes_as_the_whole_sequence("llama3-8b-block",
                                 (caches){.key = "layers.%d.k.rotary", .value = "layers.%d.v.permute"});
 }
 
