@@ -127,13 +127,39 @@ static double store_cycles(const machine *x) {
   return cost_store_cycles(&x->cost, bytes, row_of_results(x), x->layer->result_bytes == 4);
 }
 
+// Rows of results lie one behind the other, in tiles of columns, which commands store in pieces. The share of their
+// lines that no piece covers as a whole.
+static double ragged_share(int64_t row, int64_t tile, int64_t widest, int64_t line) {
+  const int64_t rows = line / wf_common_factor(row, line);  // until one begins with a line again
+  int64_t whole = 0;
+  for (int64_t start = 0; start < rows * row; start += row)
+    for (int64_t first = 0; first < row; first += tile)
+      for (int64_t at = first, end = wf_min(first + tile, row); at < end; at += widest)
+        whole += wf_max(0, (start + wf_min(at + widest, end)) / line - wf_ceil_div(start + at, line));
+  return 1 - (double)(whole * line) / (double)(rows * row);
+}
+
+// Whether a command writes whole rows of results, and those that follow it the rows behind.
+static bool stores_whole_rows(const machine *x) {
+  const int64_t *tile = x->mapping->tile;
+  return x->layer->pool_stride == 0 && tile[BLOCK_DIM_K] >= x->layer->size[BLOCK_DIM_K] && tile[BLOCK_DIM_P] > 1;
+}
+
+// The share of the lines of results that no command writes as a whole, where commands write at least a line of a row.
+static double ragged_results(const machine *x) {
+  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, size = x->layer->size[BLOCK_DIM_K];
+  const int64_t tile = wf_min(x->mapping->tile[BLOCK_DIM_K], size), line = (int64_t)x->line;
+  const int64_t widest = element == 4 ? (int64_t)x->dim : (int64_t)x->cost.hw.max_cols;
+  if (x->layer->pool_stride != 0 || tile * element < line || (stores_whole_rows(x) && size <= widest)) return 0;
+  return ragged_share(size * element, tile * element, widest * element, line);
+}
+
 // Bytes that are written, in whole lines. A row that covers no whole line costs its fetch, too.
 static double stored_bytes(const machine *x) {
   const int64_t element = x->layer->result_bytes == 4 ? 4 : 1, line = (int64_t)x->line;
-  const int64_t all = x->layer->size[BLOCK_DIM_K], row = wf_min(x->mapping->tile[BLOCK_DIM_K], all);
+  const int64_t row = wf_min(x->mapping->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   const bool pooled = x->layer->pool_stride != 0;  // a block of columns at a time
-  const bool whole = pooled ? (int64_t)x->dim * element % line == 0
-                            : row * element % line == 0 || (row == all && x->mapping->tile[BLOCK_DIM_P] > 1);
+  const bool whole = pooled ? (int64_t)x->dim * element % line == 0 : row * element % line == 0 || stores_whole_rows(x);
   return (double)x->f->dram_bytes[MAP_RESULTS] * (whole ? 1 : 2);
 }
 
@@ -339,8 +365,9 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const stream inputs = stream_of(&x, MAP_INPUTS, missed[MAP_INPUTS]);
   const double residual = layer->residual != 0 ? (double)f->dram_bytes[MAP_RESULTS] : 0;
   const double stored = stored_bytes(&x), load = weights.cycles + inputs.cycles + (double)f->bias_bytes / x.cost.bus;
-  const double store = store_cycles(&x);
   const double back = cost_written_back(stored, weights.missed + inputs.missed + residual + stored, x.cache);
+  // A line that is fetched holds up the store of the other part.
+  const double store = store_cycles(&x) * (1 + x.c->ragged_line * ragged_results(&x) * back / stored);
   const double lines = weights.missed / weights.share + inputs.missed / inputs.share + residual / constants->read_share;
   const double memory = (lines / x.peak + write_back_cycles(&x, stored, back)) *
                         (1 + constants->short_runs * constants->short_rows / (tile_rows(&x) + constants->short_rows));

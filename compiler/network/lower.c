@@ -151,7 +151,8 @@ layer_desc network_lower_sums(const network_lowering *l) {
                       .relu = graph_int(node, "relu", 0) != 0};
 }
 
-void network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands) {
+network_step *network_lower_layer(network_lowering *l, const layer_desc *layer,
+                                  const network_lower_operands *operands) {
   layer_call call;
   const bool known = layer_call_of(layer, l->array, &call, l->diag);
   assert(known);
@@ -164,6 +165,7 @@ void network_lower_layer(network_lowering *l, const layer_desc *layer, const net
   if (layer->map.residual != 0) network_lower_bind(step, LAYER_RESIDUAL, operands->residual);
   network_lower_bind(step, kernel->results, operands->results);
   if (layer->map.kind != MAP_WINDOW) step->macs = (uint64_t)map_macs(&layer->map);
+  return step;
 }
 
 // ---- host steps

@@ -9,6 +9,7 @@ typedef struct conv {
   layer_desc layer;
   int64_t pads[4];
   int64_t pool_size, pool_stride, pool_padding;  // of the pooling that leaves with the results; stride 0: none
+  uint64_t macs;                                 // of the node
   network_lower_operands at;
 } conv;
 
@@ -61,6 +62,7 @@ static conv conv_of(network_lowering *l) {
     map->size[BLOCK_DIM_K] = map->groups;
     map->groups = 1;
   }
+  c.macs = (uint64_t)map_macs(map);
   return c;
 }
 
@@ -180,12 +182,21 @@ static void add_steps(network_lowering *l, conv *c, const graph_tensor *weights)
   map_layer *map = &c->layer.map;
   if (c->pool_stride != 0) map->kind = MAP_CONV;
   const layer_kernel kernel = layer_kernel_of(map, l->array);
-  if (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c))) pad_image(l, c);
+  if (map->kind != MAP_GEMM && (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c)))) pad_image(l, c);
   for (int side = 0; side < 4; side++) map->padding[side] = c->pads[0];
   if (kernel == LAYER_GROUPED_CONV2D || kernel == LAYER_DEPTHWISE_CONV2D)
     c->at.weights = packed_weights(l, map, weights);
   const layer_desc layer = c->pool_stride != 0 ? pooled(c) : c->layer;
-  network_lower_layer(l, &layer, &c->at);
+  network_lower_layer(l, &layer, &c->at)->macs = c->macs;
+}
+
+// Pixels side by side, where that takes less time; else weights and bias as the node has them.
+static void place_weights(network_lowering *l, conv *c, bool may_lie_beside) {
+  map_layer *map = &c->layer.map;
+  for (int side = 0; side < 4; side++) map->padding[side] = c->pads[side];
+  if (may_lie_beside && network_lower_beside(l, &c->layer, &c->at)) return;
+  c->at.weights = network_lower_place_of(l, 1);
+  if (map->bias) c->at.bias = network_lower_place_of(l, 2);
 }
 
 bool network_lower_conv(network_lowering *l) {
@@ -194,8 +205,7 @@ bool network_lower_conv(network_lowering *l) {
   if (!refuse_what_no_kernel_does(l, &c)) return false;
   const bool pooled_after = graph_find_attribute(l->node, "pool_size") != NULL;
   c.at.inputs = network_lower_place_of(l, 0);
-  c.at.weights = network_lower_place_of(l, 1);
-  if (map->bias) c.at.bias = network_lower_place_of(l, 2);
+  place_weights(l, &c, !pooled_after);
   if (map->residual != 0) c.at.residual = network_lower_place_of(l, 3);
   if (pooled_after && map->result_bytes == 4) return network_lower_refuse(l, "pooling of int32 results");
   const bool fused = pooled_after && fuses(l, &c) && take_pooling(l, &c);
@@ -219,6 +229,7 @@ bool network_lower_average_pool(network_lowering *l) {
   set_sizes(&c, x, window[0], window[1]);
   c.layer.map.size[BLOCK_DIM_K] = x->dim[3];
   c.layer.map.size[BLOCK_DIM_C] = 1;
+  c.macs = (uint64_t)map_macs(&c.layer.map);
   c.at.inputs = network_lower_place_of(l, 0);
   c.at.results = network_lower_result(l, 0);
   add_steps(l, &c, NULL);

@@ -63,7 +63,11 @@ typedef struct network_lower_operands {
 // What becomes of the sums of the node at hand, a product or convolution; the layer's kind and sizes are left open.
 layer_desc network_lower_sums(const network_lowering *l);
 // An array step that computes a layer which the array's kernels know.
-void network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands);
+network_step *network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands);
+
+// Puts pixels of a matrix product or a convolution side by side where that takes less time (lower_beside.c): changes
+// the layer, and places the node's weights and bias. False: nothing is changed.
+bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at);
 
 // A host step for the node, and a call in it: rank 0 at first.
 network_step *network_lower_host(network_lowering *l);

@@ -69,6 +69,53 @@ static void test_groups(void **state) {
     }
 }
 
+// Kernels of a graph whose results have more columns than the convolutions have channels: pixels lie side by side.
+static int count_beside(const graph *g, const char *array_name, int64_t channels) {
+  wf_diag diag = wf_diag_to(stderr);
+  const hw_array array = array_of(array_name);
+  const network_options options = {.array = &array, .jobs = 2};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  int count = 0;
+  for (int k = 0; k < net->kernel_count; k++)
+    count += net->kernels[k].call->kernel != LAYER_COPY && net->kernels[k].call->layer.size[BLOCK_DIM_K] > channels;
+  network_destroy(net);
+  return count;
+}
+
+// Few channels, whose rows end inside of lines of the cache: 1 x 1 and wider, with strides, padding, residuals.
+static void test_pixels_beside(void **state) {
+  (void)state;
+  static const struct {
+    int64_t rows, columns, in;
+    build_conv conv;
+    bool beside;  // on the default array
+  } cases[] = {
+      {112, 112, 16, {.kernel = 1, .stride = 1, .channels = 96}, true},
+      {112, 112, 32, {.kernel = 1, .stride = 1, .channels = 16, .no_relu = true}, true},
+      {112, 113, 32, {.kernel = 1, .stride = 1, .channels = 16, .no_bias = true}, true},  // pixels of two rows
+      {97, 97, 32, {.kernel = 1, .stride = 1, .channels = 16}, false},                    // an odd number of pixels
+      {96, 96, 3, {.kernel = 3, .stride = 2, .pad = 1, .channels = 32}, true},
+      {96, 96, 3, {.kernel = 3, .stride = 1, .pad = 1, .channels = 32}, true},
+      {90, 48, 3, {.kernel = 5, .stride = 1, .pad = 2, .channels = 16}, false},  // more blocks of depth
+      {64, 64, 64, {.kernel = 1, .stride = 1, .channels = 128}, false},          // whole lines
+      {96, 96, 16, {.kernel = 1, .stride = 1, .channels = 16, .factor = 3, .residual = 0}, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const int64_t image[4] = {1, cases[i].rows, cases[i].columns, cases[i].in};
+    graph *g = graph_create("beside");
+    const int input = build_input(g, GRAPH_I8, 4, image);
+    build_conv conv = cases[i].conv;
+    if (conv.factor != 0) conv.residual = input;
+    const int x = build_conv2d(g, input, &conv);
+    graph_set_ends(g, &input, 1, &x, 1);
+    if ((count_beside(g, "gemmini-default", conv.channels) > 0) != cases[i].beside) fail_msg("case %zu", i);
+    run_both(g, "gemmini-default");
+    run_both(g, "dim8");
+    graph_destroy(g);
+  }
+}
+
 // Max pooling behind a convolution: on the way out of it or as a pass of its own, with and without padding.
 static void test_pooled_convolutions(void **state) {
   (void)state;
@@ -729,6 +776,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_residual_network),
                                      cmocka_unit_test(test_mobile_network),
                                      cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_pixels_beside),
                                      cmocka_unit_test(test_pooled_convolutions),
                                      cmocka_unit_test(test_large_pooling),
                                      cmocka_unit_test(test_attention),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pixels side by side: g neighbouring pixels of a row count as one pixel with g times the channels. The bytes of images
+// and results lie as before, but rows of results become whole lines of the cache, which stores then need not fetch, and
+// rows of inputs become longer. Weights are those of each pixel, shifted by the pixels before it, with zeros between
+// them: a 1 x 1 convolution of 16 to 96 channels becomes a product of 32 to 192, half of whose weights are zeros.
+//
+// The mapper's estimate decides, for products with zeros take their time, too.
+#include <string.h>
+
+#include "compiler/network/private.h"
+
+enum { TOGETHER_MOST = 8, DEPTH_MOST = 512 };  // pixels; elements of a row of weights or of their columns
+#define WORTH 0.95                             // of the time without
+
+static bool is_matrix(const map_layer *map) { return map->kind == MAP_GEMM; }
+
+static bool is_convolution(const map_layer *map) {
+  return map->kind == MAP_CONV && map->groups == 1 && map->dilation[1] == 1;
+}
+
+static int64_t row_of(const map_layer *map) { return map->size[BLOCK_DIM_S] * map->size[BLOCK_DIM_C]; }
+
+// The layer with `together` pixels side by side.
+static layer_desc beside(const layer_desc *layer, int64_t together) {
+  layer_desc wide = *layer;
+  int64_t *size = wide.map.size;
+  const block_dim_id across = is_matrix(&layer->map) ? BLOCK_DIM_P : BLOCK_DIM_Q;
+  size[across] /= together;
+  size[BLOCK_DIM_K] *= together;
+  if (is_matrix(&layer->map)) {
+    size[BLOCK_DIM_C] *= together;
+  } else {
+    size[BLOCK_DIM_S] += (together - 1) * layer->map.stride[1];
+    wide.map.stride[1] *= together;
+  }
+  return wide;
+}
+
+// Whether rows end inside of lines, and sizes and kinds are those of pixels side by side.
+static bool may_lie_beside(const layer_desc *layer, int64_t together, int64_t line) {
+  const map_layer *map = &layer->map;
+  const int64_t *size = map->size, across = is_matrix(map) ? size[BLOCK_DIM_P] : size[BLOCK_DIM_Q];
+  if (!is_matrix(map) && !is_convolution(map)) return false;
+  const layer_desc wide = beside(layer, together);
+  if (size[BLOCK_DIM_K] % line == 0 && size[BLOCK_DIM_C] % line == 0) return false;
+  return across % together == 0 && across > together && row_of(&wide.map) <= DEPTH_MOST &&
+         wide.map.size[BLOCK_DIM_K] <= DEPTH_MOST;
+}
+
+// R x S x C x K becomes R x wide S x C x (together K); of a matrix product, whose rows are pixels, S is what C counts.
+static const int8_t *spread_weights(network_lowering *l, const layer_desc *layer, int64_t together, const int8_t *from,
+                                    uint64_t *bytes) {
+  const map_layer *map = &layer->map;
+  const int64_t rows = map->size[BLOCK_DIM_R], taps = map->size[BLOCK_DIM_S], channels = map->size[BLOCK_DIM_C],
+                results = map->size[BLOCK_DIM_K];
+  const int64_t step = is_matrix(map) ? 1 : map->stride[1], wide_taps = taps + (together - 1) * step,
+                wide = together * results;
+  *bytes = (uint64_t)(rows * wide_taps * channels * wide);
+  int8_t *to = network_lower_alloc(l, *bytes);
+  memset(to, 0, *bytes);
+  for (int64_t i = 0; i < rows * taps * channels * together; i++) {
+    const int64_t pixel = i % together, c = i / together % channels, s = i / together / channels % taps,
+                  r = i / together / channels / taps;
+    const int64_t row = (r * wide_taps + s + pixel * step) * channels + c;
+    memcpy(to + row * wide + pixel * results, from + ((r * taps + s) * channels + c) * results, (size_t)results);
+  }
+  return to;
+}
+
+static network_place repeated_bias(network_lowering *l, const graph_tensor *bias, int64_t results, int64_t together) {
+  const size_t bytes = (size_t)results * sizeof(int32_t);
+  char *to = network_lower_alloc(l, bytes * (uint64_t)together);
+  for (int64_t p = 0; p < together; p++) memcpy(to + (size_t)p * bytes, bias->data, bytes);
+  return network_lower_constant(l, bias->name, to, bytes * (uint64_t)together);
+}
+
+// The number of pixels that takes the least time; 1: as the layer is.
+static int64_t best_together(const network_lowering *l, const layer_desc *layer) {
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t together = 2; together <= TOGETHER_MOST; together *= 2) {
+    if (!may_lie_beside(layer, together, cost_line_bytes(l->array))) continue;
+    if (least == 0) least = layer_estimate(layer, l->array) * WORTH;
+    const layer_desc wide = beside(layer, together);
+    const double cycles = layer_estimate(&wide, l->array);
+    if (cycles >= least) continue;
+    least = cycles;
+    best = together;
+  }
+  return best;
+}
+
+bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at) {
+  const graph_tensor *weights = network_lower_input(l, 1);
+  const graph_tensor *bias = layer->map.bias ? network_lower_input(l, 2) : NULL;
+  if (weights->data == NULL || (bias != NULL && bias->data == NULL)) return false;
+  const int64_t together = best_together(l, layer);
+  if (together == 1) return false;
+  uint64_t bytes;
+  const int8_t *spread = spread_weights(l, layer, together, weights->data, &bytes);
+  at->weights = network_lower_constant(l, weights->name, spread, bytes);
+  if (bias != NULL) at->bias = repeated_bias(l, bias, layer->map.size[BLOCK_DIM_K], together);
+  *layer = beside(layer, together);
+  return true;
+}
