@@ -100,7 +100,10 @@ typedef struct search_job {
   wf_diag *diag;
 } search_job;
 
-static cli_exit give_answer(const search_job *job, const search_answer *a) {
+static cli_exit give_answer(const search_job *job, search_answer *a) {
+  hw_array base;
+  if (!cli_load_array(job->common, &base, job->diag)) return CLI_BAD_INPUT;
+  a->base = &base;
   if (cli_prints(job->common)) search_print(a, stdout);
   if (job->list != NULL) cJSON_AddItemToArray(job->list, search_json(a));
   const char *directory = job->options->directory;
@@ -280,7 +283,8 @@ static const wf_option search_rows[] = {
     {"outputs", WF_TEXT(search_options, outputs), "NAME,..",
      "tensors or nodes of an ONNX file at which the network ends, instead of its outputs"},
     {"o", WF_TEXT(search_options, directory), "DIR",
-     "write NET.txt and NET.json there; with --simulate NET/: array, RTL, mappings, kernels, tables"},
+     "write NET.txt, NET.json and the array NET.yaml there; with --simulate NET/: array, RTL, mappings, kernels, "
+     "tables"},
 };
 
 // What the joint search does not take; NULL: nothing of it is given.

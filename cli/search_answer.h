@@ -4,6 +4,7 @@
 #define CLI_SEARCH_ANSWER_H
 
 #include "cli/cli.h"
+#include "hw/array.h"
 #include "search/model/paper.h"
 
 typedef struct search_answer search_answer;
@@ -15,6 +16,7 @@ struct search_answer {
   paper_hardware hardware;
   paper_cost cost;
   const paper_mapping *mappings;
+  const hw_array *base;  // what the hardware leaves open is that of this array
   double seconds;
   const void *how;  // what print_how and add_how know
   void (*print_how)(const search_answer *answer, FILE *out);
@@ -23,7 +25,10 @@ struct search_answer {
 
 void search_print(const search_answer *answer, FILE *out);
 cJSON *search_json(const search_answer *answer);
-// NET.txt and NET.json in a folder, which is made if it is not there.
+// The array with memories and a side of at least what was found; its name says for which network. False: none can be
+// built.
+bool search_array(const search_answer *answer, hw_array *array);
+// NET.txt, NET.json and, of an array that can be built, NET.yaml in a folder, which is made if it is not there.
 bool search_write(const search_answer *answer, const char *directory, wf_diag *diag);
 
 #endif

@@ -17,6 +17,15 @@ contains results/bert.txt 'mm_4 .* L3\[WIO\] '
 contains results/bert.json '"mapping":.*L0\[W\] P'
 contains results/dlrm.json '"network":.*"dlrm"'
 
+# An array to take away: what the optimum wants, rounded up to what can be built, on the base that --array gives.
+contains results/bert.txt 'can be built from gemmini-default as 128 x 128, scratchpad 256 KiB \(\+124\), accumulator 512 KiB \(\+128\)'
+contains results/bert.json '"name":.*"found-bert"'
+expect 0 'good' "$weft" array check results/bert.yaml
+expect 0 'found-bert' "$weft" array show results/bert.yaml
+expect 0 '' "$weft" search dlrm --exact --quiet --array dim4 -o small
+contains small/dlrm.txt 'can be built from dim4 as '
+expect 1 'dim5' "$weft" search dlrm --exact --array dim5
+
 printf 'name: mine\nlayers:\n  - {name: a, P: 64, K: 64, C: 64}\n' >mine.yaml
 expect 0 '^mine: ' "$weft" search mine.yaml --exact --side-max 16 --kib-max 64
 sed 's/P: 64/P: x/' mine.yaml >bad.yaml
