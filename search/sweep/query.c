@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "hw/array_text.h"
 #include "search/sweep/store.h"
 
 enum { BUSY_MILLISECONDS = 10000 };
@@ -192,16 +193,37 @@ sweep_query *sweep_query_on(sweep_reader *reader, const char *sql, wf_diag *diag
   return NULL;
 }
 
+// The column that was meant by a word that SQLite does not know. Names with a dot are written in quotes.
+static void suggest_column(sweep_reader *r, const char *network, wf_diag *diag) {
+  static const char unknown[] = "no such column: ";
+  const char *message = sqlite3_errmsg(r->db);
+  if (strncmp(message, unknown, sizeof unknown - 1) != 0) return;
+  char *word = wf_strdup(message + sizeof unknown - 1), *sql = statement_of(r, "", network, 0);
+  hw_nearest nearest = hw_nearest_start(word);
+  sqlite3_stmt *all = NULL;
+  if (sqlite3_prepare_v2(r->db, sql, -1, &all, NULL) == SQLITE_OK)
+    for (int c = 0; c < sqlite3_column_count(all); c++) hw_nearest_offer(&nearest, sqlite3_column_name(all, c));
+  if (nearest.best[0] != '\0') {
+    const char *quote = strchr(nearest.best, '.') != NULL ? "\"" : "";
+    wf_hint(diag, "did you mean %s%s%s?", quote, nearest.best, quote);
+  }
+  sqlite3_finalize(all);
+  wf_free(sql);
+  wf_free(word);
+}
+
 sweep_query *sweep_query_open(const char *path, const char *text, const char *network, uint64_t limit, wf_diag *diag) {
   sweep_reader *reader = sweep_reader_open(path, diag);
   if (reader == NULL) return NULL;
   char *sql = statement_of(reader, text, network, limit);
   sweep_query *q = sweep_query_on(reader, sql, diag);
   wf_free(sql);
-  if (q == NULL)
+  if (q == NULL) {
+    suggest_column(reader, network, diag);
     sweep_reader_close(reader);
-  else
-    q->owns_reader = true;
+    return NULL;
+  }
+  q->owns_reader = true;
   return q;
 }
 

@@ -109,6 +109,16 @@ static void what_was_written_is_read(void **state) {
   expect_good(reports, "report");
 }
 
+static bool asks_for_cylces(wf_diag *diag) { return sweep_query_open(STORE, "cylces < 3", NULL, 0, diag) != NULL; }
+static bool asks_for_a_part(wf_diag *diag) { return sweep_query_open(STORE, "a.d = 1", NULL, 0, diag) != NULL; }
+
+static void misspelt_columns_are_named(void **state) {
+  (void)state;
+  make_store(1);
+  expect_refusal(asks_for_cylces, "cylces", "did you mean cycles?");
+  expect_refusal(asks_for_a_part, "a.d", "did you mean \"a.b\"?");
+}
+
 static void other_tables_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -209,9 +219,9 @@ static void damaged_pages_are_survived(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_was_written_is_read),          cmocka_unit_test(other_tables_are_refused),
-      cmocka_unit_test(values_of_other_kinds_are_refused), cmocka_unit_test(large_figures_are_added_up),
-      cmocka_unit_test(damaged_pages_are_survived),
+      cmocka_unit_test(what_was_written_is_read),   cmocka_unit_test(misspelt_columns_are_named),
+      cmocka_unit_test(other_tables_are_refused),   cmocka_unit_test(values_of_other_kinds_are_refused),
+      cmocka_unit_test(large_figures_are_added_up), cmocka_unit_test(damaged_pages_are_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
