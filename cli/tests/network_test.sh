@@ -63,6 +63,8 @@ expect 0 'output layer1.0.add' "$weft" graph net.onnx --outputs layer1.0.add
 # ---- quality: layer by layer, ranges from files, nodes in float
 expect 0 'layers       dB' "$weft" sim resnet18 $network --array dim8 --quality 1 --json quality.json
 expect 0 '"input_sqnr_db":' cat quality.json
+# Queries that are scaled behind a gather have the bytes of the gather.
+expect 0 '^ +[2-9][0-9]\.[0-9] .* features.1.0.attn.q \(Gather\)' "$weft" sim swin-t --divisor 4 --quality 1 --native-host --no-check --timing-only
 expect 1 "no node 'nowhere' that could stay in float" "$weft" sim resnet18 $network --keep-float nowhere
 expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --keep-float layer1.0.conv1,fc --json keep.json
 expect 0 '"in_float":' cat keep.json

@@ -169,8 +169,11 @@ static void record_forms(const quantise_converter *c, quantise_forms *forms) {
     const int plain = v->quant[LAYOUT_PLAIN] != GRAPH_NONE ? v->quant[LAYOUT_PLAIN] : v->real[LAYOUT_PLAIN];
     const int form = last != GRAPH_NONE ? last : plain;
     if (form == GRAPH_NONE || g->tensors[t].data != NULL || v->sums != GRAPH_NONE) continue;
-    const char *name = c->out->tensors[form].name;
-    forms->of[forms->count++] = (quantise_form){wf_arena_text(g->arena, name, strlen(name)), t, last != GRAPH_NONE};
+    const graph_tensor *made = &c->out->tensors[form];
+    forms->of[forms->count++] = (quantise_form){.tensor = wf_arena_text(g->arena, made->name, strlen(made->name)),
+                                                .model = t,
+                                                .last = last != GRAPH_NONE,
+                                                .scale = made->type == GRAPH_F32 ? 0 : v->scale};
   }
 }
 

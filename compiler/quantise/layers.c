@@ -21,6 +21,11 @@ typedef struct comparison {
   int *maker;              // by tensor of the placed graph: the node, or GRAPH_NONE
 } comparison;
 
+// The tensor has the bytes of a multiple of what the form stands for.
+static bool is_multiple(const quantise_form *f, const graph_tensor *t) {
+  return f->scale < t->scale || f->scale > t->scale;
+}
+
 static void find_forms(comparison *c) {
   for (int t = 0; t < c->placed->tensor_count; t++) c->form_of[t] = c->maker[t] = GRAPH_NONE;
   for (int n = 0; n < c->placed->node_count; n++)
@@ -32,6 +37,7 @@ static void find_forms(comparison *c) {
     if (t == GRAPH_NONE) continue;
     const graph_tensor *a = &c->model->tensors[f->model], *b = &c->placed->tensors[t];
     if (a->type != GRAPH_F32 || a->data != NULL || graph_elements(a) != graph_elements(b)) continue;
+    if (c->form_of[t] != GRAPH_NONE && is_multiple(f, b)) continue;
     c->form_of[t] = i;
     c->wanted[f->model] = true;
   }

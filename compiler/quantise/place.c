@@ -30,10 +30,12 @@ static void absorb_transpose(graph *g, const quantise_rewrite_index *index, grap
   const int64_t columns = moved->dim[rank - 1];
   moved->dim[rank - 1] = moved->dim[rank - 2];
   moved->dim[rank - 2] = columns;
-  if (is_identity(perm, rank))
+  if (is_identity(perm, rank)) {
     product->inputs[operand] = move->inputs[0];
-  else
+  } else {  // its elements stand in another order than the model's tensor of that name
     graph_set_ints(g, move, "perm", perm, rank);
+    graph_rename_tensor(g, product->inputs[operand], wf_arena_format(g->arena, "%s.rows", moved->name));
+  }
 }
 
 static void absorb_transposes(graph *g) {

@@ -57,7 +57,8 @@ typedef struct quantise_kept {
 typedef struct quantise_form {
   const char *tensor;
   int model;
-  bool last;  // with the channels last
+  bool last;    // with the channels last
+  float scale;  // of int8, else 0: a multiple of the tensor may have the same bytes, with another scale
 } quantise_form;
 typedef struct quantise_forms {
   quantise_form *of;

@@ -73,6 +73,41 @@ static void names_the_layer_that_loses(void **state) {
   graph_destroy(g);
 }
 
+// Queries, a part of which is divided, and keys: the division leaves the bytes as they are, the transpose goes into
+// the product, and both tensors stay comparable or are left out. 5 heads of 4 x 4 keys,
+// so that no shape tells them apart.
+static graph *scores(void) {
+  graph *g = graph_create("scores");
+  const quantise_maker m = {g, &none};
+  const int64_t dim[4] = {1, 4, 5, 4};
+  const int q = quantise_rewrite_tensor(g, "q", "", GRAPH_F32, 4, dim),
+            k = quantise_rewrite_tensor(g, "k", "", GRAPH_F32, 4, dim);
+  const int rows = quantise_make_transpose(&m, q, (int64_t[]){0, 2, 1, 3}, GRAPH_NONE),
+            columns = quantise_make_transpose(&m, k, (int64_t[]){0, 2, 3, 1}, GRAPH_NONE);
+  const int half = quantise_make_slice(&m, rows, 2, 0, 2, 1, GRAPH_NONE);
+  const int scaled = quantise_make_binary(&m, GRAPH_OP_DIV, half, quantise_make_number(&m, 8), GRAPH_NONE);
+  const int y = quantise_make_binary(&m, GRAPH_OP_MAT_MUL, scaled, columns, GRAPH_NONE);
+  graph_set_ends(g, (int[]){q, k}, 2, &y, 1);
+  return g;
+}
+
+static void compares_what_is_alike(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  quantise_forms forms;
+  const quantise_options options = {.samples = 2, .forms = &forms};
+  graph *g = scores(), *placed = quantise_network(g, &options, QUANTISE_STAGE_PLACED, &diag);
+  assert_non_null(placed);
+  quantise_layers layers;
+  assert_true(quantise_compare_layers(g, placed, &forms, &options, &layers, &diag));
+  assert_true(layers.count >= 4);
+  for (int i = 0; i < layers.count; i++)
+    if (layers.rows[i].sqnr_db < 15) fail_msg("%s: %g dB", layers.rows[i].node, layers.rows[i].sqnr_db);
+  quantise_layers_release(&layers);
+  graph_destroy(placed);
+  graph_destroy(g);
+}
+
 static double quality_with(const quantise_options *options, int convs) {
   wf_diag diag = wf_diag_to(stderr);
   graph *g = network(), *placed = quantise_network(g, options, QUANTISE_STAGE_PLACED, &diag);
@@ -130,6 +165,7 @@ static void keeps_as_many_as_needed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_the_layer_that_loses),
+      cmocka_unit_test(compares_what_is_alike),
       cmocka_unit_test(keeps_nodes_in_float),
       cmocka_unit_test(keeps_as_many_as_needed),
   };
