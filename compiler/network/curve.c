@@ -4,14 +4,15 @@
 // stored with the scale. A batch has several blocks: its sums begin when its first ramps have left the mesh. The next
 // batches are loaded meanwhile, and the last one is stored.
 //
-// The scratchpad in quarters, so that what is read together lies in banks of its own: diagonals, x, ramps, starts.
+// The scratchpad in quarters, so that what is read together lies in banks of its own: diagonals and x of odd batches, x
+// of even ones, ramps, starts. Three batches are loaded ahead, so loads write to the bank that products do not read.
 #include "compiler/network/curve.h"
 
 #include "base/number.h"
 #include "compiler/network/commands.h"
 #include "isa/isa_fields.h"
 
-enum { BLOCKS = 8, X_BATCHES = 4, TURNS = 2, OFFSET_UNIT = 127, NO_TILE = -1 };
+enum { BLOCKS = 8, X_BATCHES = 4, X_BANKS = 2, TURNS = 2, OFFSET_UNIT = 127, NO_TILE = -1 };
 enum { X_STATE = 0, TILE_STATE = 1 };
 
 typedef struct curve_maker {
@@ -32,9 +33,10 @@ static int starts(const graph_curve *c) { return c->count + 1; }
 
 static uint32_t blocks_that_fit(const graph_curve *c, const hw_derived *d) {
   const uint32_t quarter = d->sp_rows / 4, count = (uint32_t)c->count;
-  if (quarter < (uint32_t)diagonals(c) * d->dim) return 0;
+  const uint32_t taken = (uint32_t)diagonals(c) * d->dim;
+  if (quarter < taken) return 0;
   uint32_t blocks = wf_min(quarter / (TURNS * count * d->dim), d->acc_rows / (TURNS * d->dim));
-  blocks = wf_min(blocks, quarter / (X_BATCHES * d->dim));
+  blocks = wf_min(blocks, (quarter - taken) / (X_BATCHES / X_BANKS * d->dim));
   return wf_min(blocks, BLOCKS);
 }
 
@@ -136,7 +138,8 @@ static group group_at(const curve_maker *m, int64_t number) {
 
 static uint32_t blocks_of_group(const curve_maker *m) { return (m->cols + m->d.dim - 1) / m->d.dim; }
 static uint32_t x_row(const curve_maker *m, int64_t batch, uint32_t block) {
-  return m->quarter + ((uint32_t)(batch % X_BATCHES) * m->blocks + block) * m->d.dim;
+  const uint32_t first = batch % X_BANKS == 0 ? m->quarter : (uint32_t)diagonals(m->curve) * m->d.dim;
+  return first + ((uint32_t)(batch / X_BANKS % (X_BATCHES / X_BANKS)) * m->blocks + block) * m->d.dim;
 }
 static uint32_t ramp_row(const curve_maker *m, int64_t batch, int ramp, uint32_t block) {
   const uint32_t turn = (uint32_t)(batch % TURNS) * (uint32_t)m->curve->count + (uint32_t)ramp;
