@@ -79,7 +79,8 @@ while IFS= read -r name; do
   check_csv report/figures/layers.csv
   ! grep -q '<script>alert' report/index.html || fail "a name is markup in the page"
   must 0 "$weft" search net.yaml --exact --side-max 4 --kib-max 8 -o found --json found.json
-  [ "$(find found -type f | wc -l)" = 2 ] || fail "$name: the results are elsewhere"
+  [ "$(find found -type f | wc -l)" = 3 ] || fail "$name: the results are elsewhere"
+  must 0 "$weft" array check "$(find found -name '*.yaml')"
   cd ..
 done <names.txt
 
