@@ -178,9 +178,11 @@ cli_exit cli_rtl(int argc, char **argv) {
       .verb = "rtl",
       .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY] | fit -o FILE JSON...",
       .text =
-          "ARRAY -o DIR  writes the hardware of an array with its parameters: SystemVerilog with a\n"
-          "              file list, Gemmini's Scala configuration and C header, a Timeloop\n"
-          "              architecture, the description as YAML and JSON\n"
+          "ARRAY -o DIR  writes the hardware of an array with its parameters: SystemVerilog (rtl/) with\n"
+          "              a file list (weft.f) and a core of FuseSoC (weft.core), Gemmini's Scala\n"
+          "              configuration (gemmini_config.scala) and C header (gemmini_params.h), a\n"
+          "              Timeloop architecture (timeloop.yaml), an ONNXim configuration (onnxim.json),\n"
+          "              the description (array.yaml, array.json); README.txt says what each file is\n"
           "build         compiles the hardware of an array for `weft sim --engine rtl`, which\n"
           "              otherwise does it at its first run, and prints where the model is. Models\n"
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"

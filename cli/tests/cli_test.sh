@@ -44,6 +44,7 @@ expect 0 'Exit code: 0 good' "$weft" sim --help
 
 # ---- the set of files of an array
 expect 0 'written: dim2, [0-9]+ files' "$weft" rtl dim2 -o written
+for file in written/*; do expect 0 "${file#written/}" "$weft" rtl --help; done
 expect 0 '"array_hash":' "$weft" rtl dim64 -o written --quiet --json -
 expect 0 'warning: does not express l2.capacity_kib: 2048' "$weft" rtl dim64 -o written
 expect 1 'no built-in array is named "nosuch"' "$weft" rtl nosuch -o other

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The written texts, read back: Scala fields and balance, JSON against the parameter table, YAML against the reader and
-// libyaml; which parameters the generator cannot express; and which directories are refused.
+// libyaml, the core of FuseSoC against the sources; which parameters the generator cannot express; and which
+// directories are refused.
 #include "hw/export/export.h"
 
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/test.h"
+#include "hw/rtl_files.h"
+#include "hw/yaml_tree.h"
 
 typedef bool (*text_writer)(const hw_array *array, FILE *out);
 
@@ -343,6 +346,66 @@ static void onnxim_has_the_sizes(void **state) {
   }
 }
 
+// ---- FuseSoC
+
+static const hw_yaml_node *entry(const hw_yaml_node *map, const char *key) {
+  const hw_yaml_node *found = hw_yaml_tree_find(map, key);
+  if (found == NULL) fail_msg("no %s", key);
+  return found;
+}
+
+// A file of a fileset by its name: plain, or as a map whose key it is.
+static bool core_has(const hw_yaml_node *fileset, const char *path) {
+  for (const hw_yaml_node *file = entry(fileset, "files")->first; file != NULL; file = file->next)
+    if (strcmp(file->kind == YAML_TREE_MAP ? file->first->key : file->text, path) == 0) return true;
+  return false;
+}
+
+static void check_core_files(const hw_yaml_node *filesets) {
+  const hw_yaml_node *headers = entry(filesets, "headers"), *rtl = entry(filesets, "rtl");
+  assert_int_equal(entry(headers, "files")->count + entry(rtl, "files")->count, hw_rtl_file_count + 1);
+  assert_string_equal(entry(rtl, "files")->first->text, "rtl/weft_array_pkg.sv");
+  for (size_t i = 0; i < hw_rtl_file_count; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "rtl/%s", hw_rtl_files[i].name);
+    assert_true(core_has(hw_rtl_is_header(path) ? headers : rtl, path));
+  }
+  for (const hw_yaml_node *file = entry(headers, "files")->first; file != NULL; file = file->next)
+    assert_string_equal(entry(file->first, "is_include_file")->text, "true");
+}
+
+static void check_core_targets(const hw_yaml_node *targets) {
+  static const char *const names[] = {"default", "lint", "sim", "synth"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const hw_yaml_node *target = entry(targets, names[i]);
+    assert_string_equal(entry(target, "toplevel")->text, "weft_accel");
+    assert_string_equal(entry(target, "filesets")->first->text, "headers");
+    assert_string_equal(entry(target, "filesets")->first->next->text, "rtl");
+  }
+  const hw_yaml_node *lint = entry(targets, "lint");
+  const char *tool = entry(lint, "default_tool")->text;
+  assert_string_equal(entry(entry(entry(lint, "tools"), tool), "mode")->text, "lint-only");
+}
+
+static void fusesoc_has_the_files(void **state) {
+  (void)state;
+  for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
+    const hw_array array = builtin(i);
+    char *text = text_of(hw_export_fusesoc, &array), *name = wf_format("weft:arrays:%s:0", array.name);
+    assert_true(strncmp(text, "CAPI=2:\n", 8) == 0);
+    wf_arena *arena = wf_arena_create();
+    wf_diag diag = wf_diag_to(stderr);
+    const hw_yaml_node *root = hw_yaml_tree_parse(arena, "weft.core", text, strlen(text), &diag);
+    assert_non_null(root);
+    assert_string_equal(entry(root, "name")->text, name);
+    check_core_files(entry(root, "filesets"));
+    check_core_targets(entry(root, "targets"));
+    wf_arena_destroy(arena);
+    wf_free(name);
+    free(text);
+  }
+}
+
 // ---- directories
 
 typedef struct fixture {
@@ -452,6 +515,7 @@ int main(void) {
       cmocka_unit_test(yaml_reads_back),
       cmocka_unit_test(timeloop_has_the_sizes),
       cmocka_unit_test(onnxim_has_the_sizes),
+      cmocka_unit_test(fusesoc_has_the_files),
       cmocka_unit_test_setup_teardown(an_empty_directory_is_filled, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_foreign_directory_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_second_call_replaces_the_first, set_up, tear_down),

@@ -26,13 +26,16 @@ check() {
   # shellcheck disable=SC2086
   cc -O2 -Wall -Wextra -Werror -I "$dir" $expect "$user" -o "$dir.host"
   "$dir.host" || { echo "$1: the arithmetic of gemmini_params.h is wrong at line $?"; exit 1; }
-  for file in README.txt array.yaml array.json weft.f rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml onnxim.json; do
+  for file in README.txt array.yaml array.json weft.f weft.core rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml onnxim.json; do
     grep -q "$(sed -n 's/.*"hash":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$json")" "$dir/$file" || { echo "$1/$file: no hash"; exit 1; }
     grep -q "$1" "$dir/$file" || { echo "$1/$file: no name"; exit 1; }
   done
   (cd "$dir" && ! grep '^rtl/' weft.f | while read -r source; do [ -f "$source" ] || echo "$source"; done | grep .) ||
     { echo "$1: weft.f names files that are not there"; exit 1; }
   [ "$(grep -c '^rtl/' "$dir/weft.f")" -eq "$(find "$dir/rtl" -name '*.sv' | wc -l)" ] || { echo "$1: weft.f is not complete"; exit 1; }
+  # The core names what weft.f compiles, in its order, and the headers beside it.
+  sed -n 's|^ *- \(rtl/[a-z0-9_]*\.sv\)$|\1|p' "$dir/weft.core" >"$work/core_files"
+  grep '^rtl/' "$dir/weft.f" | cmp -s - "$work/core_files" || { echo "$1: weft.core and weft.f differ"; exit 1; }
   lint "$1"
 }
 
