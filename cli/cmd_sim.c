@@ -119,10 +119,10 @@ static bool write_reports(const cli_common *common, const sim_options *options, 
   return good;
 }
 
-// The files of --trace, --events and --timeline, NULL where not asked for.
+// The files of --trace, --events, --timeline and --konata, NULL where not asked for.
 typedef struct sim_files {
   FILE *trace, *events;
-  timeline_file timeline;
+  timeline_files timelines;
   sim_timeline_level level;
 } sim_files;
 
@@ -143,7 +143,7 @@ static void print_burst(FILE *out, const memsys_seen *burst, uint32_t line_bytes
 // Where the engine's records go.
 typedef struct record_sinks {
   FILE *events;
-  sim_timeline *timeline;
+  timeline_sinks timelines;
   uint32_t line_bytes;
   sim_flow_account *account;
 } record_sinks;
@@ -151,18 +151,18 @@ typedef struct record_sinks {
 static void take_event(void *context, const sim_event *event) {
   const record_sinks *sinks = context;
   if (sinks->events != NULL) print_event(sinks->events, event);
-  if (sinks->timeline != NULL) sim_timeline_event(sinks->timeline, event);
+  timeline_sinks_event(&sinks->timelines, event);
 }
 
 static void take_burst(void *context, const memsys_seen *burst) {
   const record_sinks *sinks = context;
   if (sinks->events != NULL) print_burst(sinks->events, burst, sinks->line_bytes);
-  if (sinks->timeline != NULL) sim_timeline_burst(sinks->timeline, burst);
+  if (sinks->timelines.timeline != NULL) sim_timeline_burst(sinks->timelines.timeline, burst);
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
   const record_sinks *sinks = context;
-  if (sinks->timeline != NULL) sim_timeline_watch(sinks->timeline, engine);
+  if (sinks->timelines.timeline != NULL) sim_timeline_watch(sinks->timelines.timeline, engine);
 }
 
 static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
@@ -170,13 +170,11 @@ static void take_account(void *context, const sim_engine *engine, uint64_t cycle
   sim_flow_account_to(engine, cycle, sinks->account);
 }
 
-static bool close_timeline(const sim_options *options, const record_sinks *sinks, const sim_run_result *result,
-                           wf_diag *diag) {
-  if (sinks->timeline == NULL) return true;
-  uint64_t cycles = result->has_units ? result->units.cycles : result->host.cycles;
-  if (sim_timeline_close(sinks->timeline, cycles, result->has_units ? &result->units : NULL)) return true;
-  wf_error(diag, wf_in_file(options->timeline.path), "cannot write the file");
-  return false;
+static bool close_timelines(const sim_options *options, const record_sinks *sinks, const sim_run_result *result,
+                            wf_diag *diag) {
+  const uint64_t cycles = result->has_units ? result->units.cycles : result->host.cycles;
+  return timeline_sinks_close(&sinks->timelines, &options->timeline, cycles, result->has_units ? &result->units : NULL,
+                              diag);
 }
 
 static bool files_agree(const sim_options *options, const sim_engine_ops *engine, const sim_files *files,
@@ -192,9 +190,9 @@ static bool files_agree(const sim_options *options, const sim_engine_ops *engine
              "--timing-only");
     return false;
   }
-  if ((files->events == NULL && files->timeline.out == NULL) || engine->set_events != NULL) return true;
-  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name,
-           files->events != NULL ? "events" : "timeline");
+  const char *asked = files->events != NULL ? "events" : timeline_asked(&options->timeline);
+  if (asked == NULL || engine->set_events != NULL) return true;
+  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name, asked);
   if (options->engine == NULL)
     wf_hint(diag, "--trace takes engine %s if none is named: add --engine cycle", engine->name);
   return false;
@@ -213,8 +211,8 @@ static bool timing_agrees(const sim_options *options, const sim_engine_ops *engi
 
 // A result for machines on stdout stands alone: what the program prints goes to stderr.
 static bool takes_stdout(const cli_common *common, const sim_options *options) {
-  const char *const results[] = {common->json,   options->csv,    options->report,
-                                 options->trace, options->events, options->timeline.path};
+  const char *const results[] = {common->json,    options->csv,           options->report,         options->trace,
+                                 options->events, options->timeline.path, options->timeline.konata};
   for (size_t i = 0; i < sizeof results / sizeof *results; i++)
     if (results[i] != NULL && strcmp(results[i], "-") == 0) return true;
   return false;
@@ -229,10 +227,10 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   if (engine == NULL) return code;
   if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
-  const bool recorded = files->events != NULL || files->timeline.out != NULL;
+  const bool recorded = files->events != NULL || timeline_asked(&options->timeline) != NULL;
   sim_flow_account account = {.cycles = {0}};
   record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes, .account = &account};
-  if (files->timeline.out != NULL) sinks.timeline = sim_timeline_open(files->timeline.out, &array, path, files->level);
+  sinks.timelines = timeline_sinks_open(&files->timelines, &array, path, files->level);
   const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,
@@ -259,7 +257,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   sim_run_result result = sim_run_file(&config, path, diag);
   if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
   wf_progress_end(&shown.line, false);
-  if (!close_timeline(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
+  if (!close_timelines(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
   code = sim_report_exit(&result);
   if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
   sim_report report = {.path = path,
@@ -325,11 +323,11 @@ static cli_exit simulate_program(const cli_common *common, const sim_options *op
   for (unsigned n = 0; n < OUTPUTS; n++)
     if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, diag)) == NULL)
       return CLI_BAD_INPUT;
-  if (!timeline_file_open(&files.timeline, options->timeline.path, diag)) return CLI_BAD_INPUT;
+  if (!timeline_files_open(&files.timelines, &options->timeline, diag)) return CLI_BAD_INPUT;
   cli_exit code = simulate(common, options, path, &files, diag);
   for (unsigned n = 0; n < OUTPUTS; n++)
     if (!cli_end_output(*outputs[n].file, outputs[n].path, ran(code), diag)) code = CLI_BAD_INPUT;
-  if (!timeline_file_close(&files.timeline, options->timeline.path, ran(code), diag)) code = CLI_BAD_INPUT;
+  if (!timeline_files_close(&files.timelines, &options->timeline, ran(code), diag)) code = CLI_BAD_INPUT;
   return code;
 }
 

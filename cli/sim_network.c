@@ -37,7 +37,7 @@ typedef struct watcher {
   bool table;
   step_table shown;
   wf_progress progress;
-  sim_timeline *timeline;
+  timeline_sinks timelines;
   timeline_choice choice;
   sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
 } watcher;
@@ -57,13 +57,13 @@ static void draw_step(const watcher *w, const network *net, int step, const run_
                                          .on_array = s->place == GRAPH_ON_ARRAY,
                                          .start = result->start,
                                          .cycles = result->cycles};
-  sim_timeline_step(w->timeline, &slice);
+  sim_timeline_step(w->timelines.timeline, &slice);
   wf_free(arguments);
 }
 
 static void show_step(void *context, const network *net, int step, const run_step_result *result) {
   watcher *w = context;
-  if (w->timeline != NULL && is_chosen(w, (uint64_t)step)) draw_step(w, net, step, result);
+  if (w->timelines.timeline != NULL && is_chosen(w, (uint64_t)step)) draw_step(w, net, step, result);
   if (w->table) {
     step_table_row(&w->shown, step, result, stdout);
     fflush(stdout);
@@ -75,25 +75,24 @@ static void show_step(void *context, const network *net, int step, const run_ste
 static void end_step(void *context, int step, const sim_engine *engine, uint64_t cycle) {
   const watcher *w = context;
   if (w->accounts != NULL) sim_flow_account_to(engine, cycle, &w->accounts[step]);
-  if (w->timeline != NULL && is_chosen(w, (uint64_t)step) != is_chosen(w, (uint64_t)step + 1))
-    sim_timeline_record(w->timeline, is_chosen(w, (uint64_t)step + 1));
+  if (is_chosen(w, (uint64_t)step) != is_chosen(w, (uint64_t)step + 1))
+    timeline_sinks_record(&w->timelines, is_chosen(w, (uint64_t)step + 1));
 }
 
 static void watch_engine(void *context, const sim_engine *engine) {
   watcher *w = context;
-  if (w->timeline == NULL) return;
-  sim_timeline_watch(w->timeline, engine);
-  if (!is_chosen(w, 0)) sim_timeline_record(w->timeline, false);
+  if (w->timelines.timeline != NULL) sim_timeline_watch(w->timelines.timeline, engine);
+  if (!is_chosen(w, 0)) timeline_sinks_record(&w->timelines, false);
 }
 
 static void take_event(void *context, const sim_event *event) {
   const watcher *w = context;
-  sim_timeline_event(w->timeline, event);
+  timeline_sinks_event(&w->timelines, event);
 }
 
 static void take_burst(void *context, const memsys_seen *burst) {
   const watcher *w = context;
-  sim_timeline_burst(w->timeline, burst);
+  sim_timeline_burst(w->timelines.timeline, burst);
 }
 
 // ---- reports
@@ -142,22 +141,22 @@ static uint64_t end_of(const network *net, const run_network_result *result) {
 }
 
 static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                         const network_job *job, const char *path, FILE *timeline, const timeline_choice *choice,
-                         wf_diag *diag) {
+                         const network_job *job, const char *path, const timeline_files *files,
+                         const timeline_choice *choice, wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
   w.table = cli_prints(common) && !is_stdout(options->csv);
   w.choice = *choice;
-  if (timeline != NULL) w.timeline = sim_timeline_open(timeline, &job->array, path, choice->level);
-  const sim_events events = {
-      .context = &w, .event = take_event, .burst = choice->level == SIM_TIMELINE_BURST ? take_burst : NULL};
+  w.timelines = timeline_sinks_open(files, &job->array, path, choice->level);
+  const bool bursts = w.timelines.timeline != NULL && choice->level == SIM_TIMELINE_BURST;
+  const sim_events events = {.context = &w, .event = take_event, .burst = bursts ? take_burst : NULL};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
   const run_network_config config = {.engine = engine,
                                      .options = &engine_options,
                                      .inputs = (const void *const *)job->inputs,
                                      .check = !options->no_check && !options->timing_only,
                                      .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
-                                     .events = timeline == NULL || choice->level == SIM_TIMELINE_STEP ? NULL : &events,
+                                     .events = timeline_sinks_hear(&w.timelines, choice->level) ? &events : NULL,
                                      .ended = end_step,
                                      .watch = watch_engine,
                                      .progress = show_step,
@@ -167,12 +166,8 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
   w.shown = step_table_create(job->net, options->wide ? 0 : wf_terminal_columns(stdout), wf_terminal_coloured(stdout));
   if (w.table) step_table_head(&w.shown, stdout);
   const bool ran = run_network(job->net, &config, &result, diag);
-  bool written = true;
-  if (w.timeline != NULL &&
-      !sim_timeline_close(w.timeline, end_of(job->net, &result), result.has_units ? &result.units : NULL)) {
-    wf_error(diag, wf_in_file(options->timeline.path), "cannot write the file");
-    written = false;
-  }
+  const bool written = timeline_sinks_close(&w.timelines, &options->timeline, end_of(job->net, &result),
+                                            result.has_units ? &result.units : NULL, diag);
   const network_report report = {.path = path,
                                  .job = job,
                                  .engine = engine,
@@ -188,7 +183,7 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
 }
 
 static cli_exit run_job(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                        const char *path, FILE *timeline, const timeline_choice *choice, wf_diag *diag) {
+                        const char *path, const timeline_files *files, const timeline_choice *choice, wf_diag *diag) {
   network_job job;
   cli_exit code = network_job_open(common, &options->job, path, &job, diag);
   const int steps = code == CLI_OK ? job.net->step_count : 0;
@@ -197,7 +192,7 @@ static cli_exit run_job(const cli_common *common, const sim_network_options *opt
              steps - 1);
     code = CLI_USAGE;
   }
-  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, timeline, choice, diag);
+  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, files, choice, diag);
   network_job_release(&job);
   return code;
 }
@@ -206,15 +201,16 @@ cli_exit sim_network(const cli_common *common, const sim_network_options *option
                      const char *path, wf_diag *diag) {
   timeline_choice choice;
   if (!timeline_choose(&options->timeline, SIM_TIMELINE_COMMAND, &choice, diag)) return CLI_USAGE;
-  if (options->timeline.path != NULL && engine->set_events == NULL) {
-    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no timeline", engine->name);
+  const char *asked = timeline_asked(&options->timeline);
+  if (asked != NULL && engine->set_events == NULL) {
+    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name, asked);
     return CLI_USAGE;
   }
   if (!check_report(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
-  timeline_file timeline;
-  if (!timeline_file_open(&timeline, options->timeline.path, diag)) return CLI_BAD_INPUT;
-  cli_exit code = run_job(common, options, engine, path, timeline.out, &choice, diag);
+  timeline_files files;
+  if (!timeline_files_open(&files, &options->timeline, diag)) return CLI_BAD_INPUT;
+  cli_exit code = run_job(common, options, engine, path, &files, &choice, diag);
   const bool complete = code == CLI_OK || code == CLI_MISMATCH;
-  if (!timeline_file_close(&timeline, options->timeline.path, complete, diag)) code = CLI_BAD_INPUT;
+  if (!timeline_files_close(&files, &options->timeline, complete, diag)) code = CLI_BAD_INPUT;
   return code;
 }

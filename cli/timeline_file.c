@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of --timeline: see timeline_file.h.
+// The files of --timeline and --konata: see timeline_file.h.
 #include "cli/timeline_file.h"
 
 #include <inttypes.h>
@@ -15,7 +15,9 @@ const wf_option timeline_option_rows[TIMELINE_OPTIONS] = {
      "of the timeline: the steps of a network; also the commands at work (default of networks); also waiting commands "
      "and bursts on the bus (default of programs)"},
     {"timeline-steps", WF_TEXT(timeline_options, steps), "N|N-M",
-     "of a network's timeline: these steps alone, counted as in the table"},
+     "of a network's timeline and pipeline log: these steps alone, counted as in the table"},
+    {"konata", WF_TEXT(timeline_options, konata), "FILE",
+     "engines with cycles: write the commands as a pipeline log for Konata; FILE.gz: packed"},
 };
 
 static bool choose_level(const char *name, sim_timeline_level *level, wf_diag *diag) {
@@ -49,7 +51,7 @@ static bool choose_steps(const char *text, timeline_choice *choice, wf_diag *dia
 
 bool timeline_choose(const timeline_options *o, sim_timeline_level usual, timeline_choice *choice, wf_diag *diag) {
   *choice = (timeline_choice){.level = usual, .last = UINT64_MAX};
-  if (o->path == NULL && (o->level != NULL || o->steps != NULL)) {
+  if (o->path == NULL && (o->level != NULL || (o->steps != NULL && o->konata == NULL))) {
     wf_error(diag, wf_in_file(NULL), "%s is of a timeline, and there is no --timeline",
              o->level != NULL ? "--timeline-level" : "--timeline-steps");
     return false;
@@ -58,7 +60,10 @@ bool timeline_choose(const timeline_options *o, sim_timeline_level usual, timeli
   return o->steps == NULL || choose_steps(o->steps, choice, diag);
 }
 
-bool timeline_file_open(timeline_file *file, const char *path, wf_diag *diag) {
+// ---- files
+
+// With path NULL there is none.
+static bool open_file(timeline_file *file, const char *path, wf_diag *diag) {
   *file = (timeline_file){.out = NULL};
   if (path == NULL) return true;
   file->out = file->file = cli_open_output(path, diag);
@@ -69,7 +74,7 @@ bool timeline_file_open(timeline_file *file, const char *path, wf_diag *diag) {
   return false;
 }
 
-bool timeline_file_close(timeline_file *file, const char *path, bool complete, wf_diag *diag) {
+static bool close_file(timeline_file *file, const char *path, bool complete, wf_diag *diag) {
   const bool packed = file->out != NULL && file->out != file->file;
   if (packed && fclose(file->out) != 0 && complete) {
     wf_error(diag, wf_in_file(path), "cannot write the file");
@@ -77,4 +82,60 @@ bool timeline_file_close(timeline_file *file, const char *path, bool complete, w
     return false;
   }
   return cli_end_output(file->file, path, complete, diag);
+}
+
+bool timeline_files_open(timeline_files *files, const timeline_options *options, wf_diag *diag) {
+  *files = (timeline_files){.timeline = {.out = NULL}};
+  if (!open_file(&files->timeline, options->path, diag)) return false;
+  if (open_file(&files->konata, options->konata, diag)) return true;
+  close_file(&files->timeline, options->path, false, diag);
+  return false;
+}
+
+bool timeline_files_close(timeline_files *files, const timeline_options *options, bool complete, wf_diag *diag) {
+  const bool timeline = close_file(&files->timeline, options->path, complete, diag);
+  return close_file(&files->konata, options->konata, complete, diag) && timeline;
+}
+
+const char *timeline_asked(const timeline_options *options) {
+  if (options->path != NULL) return "timeline";
+  return options->konata != NULL ? "pipeline log" : NULL;
+}
+
+// ---- sinks
+
+timeline_sinks timeline_sinks_open(const timeline_files *files, const hw_array *array, const char *title,
+                                   sim_timeline_level level) {
+  timeline_sinks sinks = {.timeline = NULL};
+  if (files->timeline.out != NULL) sinks.timeline = sim_timeline_open(files->timeline.out, array, title, level);
+  if (files->konata.out != NULL) sinks.konata = sim_konata_open(files->konata.out, array);
+  return sinks;
+}
+
+bool timeline_sinks_hear(const timeline_sinks *sinks, sim_timeline_level level) {
+  return sinks->konata != NULL || (sinks->timeline != NULL && level != SIM_TIMELINE_STEP);
+}
+
+void timeline_sinks_event(const timeline_sinks *sinks, const sim_event *event) {
+  if (sinks->timeline != NULL) sim_timeline_event(sinks->timeline, event);
+  if (sinks->konata != NULL) sim_konata_event(sinks->konata, event);
+}
+
+void timeline_sinks_record(const timeline_sinks *sinks, bool on) {
+  if (sinks->timeline != NULL) sim_timeline_record(sinks->timeline, on);
+  if (sinks->konata != NULL) sim_konata_record(sinks->konata, on);
+}
+
+static bool is_written(bool good, const char *path, wf_diag *diag) {
+  if (!good) wf_error(diag, wf_in_file(path), "cannot write the file");
+  return good;
+}
+
+bool timeline_sinks_close(const timeline_sinks *sinks, const timeline_options *options, uint64_t cycles,
+                          const sim_cycle_report *last, wf_diag *diag) {
+  bool good = true;
+  if (sinks->timeline != NULL)
+    good = is_written(sim_timeline_close(sinks->timeline, cycles, last), options->path, diag);
+  if (sinks->konata != NULL) good = is_written(sim_konata_close(sinks->konata, cycles), options->konata, diag) && good;
+  return good;
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of --timeline, packed if its name ends in .gz, and the options beside it.
+// The files of --timeline and --konata, each packed if its name ends in .gz, and the options beside them.
 #ifndef CLI_TIMELINE_FILE_H
 #define CLI_TIMELINE_FILE_H
 
 #include "cli/cli.h"
+#include "sim/konata.h"
 #include "sim/timeline.h"
 
 typedef struct timeline_options {
-  const char *path, *level, *steps;  // NULL: not given
+  const char *path, *level, *steps, *konata;  // NULL: not given
 } timeline_options;
-enum { TIMELINE_OPTIONS = 3 };
+enum { TIMELINE_OPTIONS = 4 };
 extern const wf_option timeline_option_rows[TIMELINE_OPTIONS];
 
 // What the options say.
@@ -25,8 +26,29 @@ typedef struct timeline_file {
   FILE *file;  // behind it; the same unless it is packed
 } timeline_file;
 
-// With path NULL there is none.
-bool timeline_file_open(timeline_file *file, const char *path, wf_diag *diag);
-bool timeline_file_close(timeline_file *file, const char *path, bool complete, wf_diag *diag);
+typedef struct timeline_files {
+  timeline_file timeline, konata;
+} timeline_files;
+
+bool timeline_files_open(timeline_files *files, const timeline_options *options, wf_diag *diag);
+bool timeline_files_close(timeline_files *files, const timeline_options *options, bool complete, wf_diag *diag);
+// What is asked for, as messages name it; NULL: nothing.
+const char *timeline_asked(const timeline_options *options);
+
+// What writes to them; NULL: none.
+typedef struct timeline_sinks {
+  sim_timeline *timeline;
+  sim_konata *konata;
+} timeline_sinks;
+
+timeline_sinks timeline_sinks_open(const timeline_files *files, const hw_array *array, const char *title,
+                                   sim_timeline_level level);
+// Whether they have any use for events of commands.
+bool timeline_sinks_hear(const timeline_sinks *sinks, sim_timeline_level level);
+void timeline_sinks_event(const timeline_sinks *sinks, const sim_event *event);
+void timeline_sinks_record(const timeline_sinks *sinks, bool on);
+// `last`: see sim_timeline_close. False after the reason was reported.
+bool timeline_sinks_close(const timeline_sinks *sinks, const timeline_options *options, uint64_t cycles,
+                          const sim_cycle_report *last, wf_diag *diag);
 
 #endif

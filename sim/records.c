@@ -90,6 +90,17 @@ const char *sim_class_name(sim_class unit) {
   return names[unit];
 }
 
+sim_class sim_event_class(const sim_event *allocation, unsigned revision) {
+  const isa_insn *insn = isa_find(revision, allocation->funct, allocation->rs1);
+  if (insn != NULL && insn->unit == ISA_UNIT_LOAD) return SIM_CLASS_LOAD;
+  if (insn != NULL && insn->unit == ISA_UNIT_STORE) return SIM_CLASS_STORE;
+  return SIM_CLASS_EXECUTE;
+}
+
+bool sim_event_done_at_issue(uint8_t funct, sim_class unit) {
+  return funct == ISA_FUNCT_CONFIG_EX && unit != SIM_CLASS_EXECUTE;
+}
+
 const char *sim_event_command(const sim_event *allocation, unsigned revision, char text[SIM_EVENT_TEXT]) {
   *text = '\0';
   if (allocation == NULL) return text;

@@ -33,6 +33,11 @@ const sim_event *sim_records_command(const sim_records *records, uint32_t index)
 const char *sim_event_kind_name(sim_event_kind kind);
 const char *sim_class_name(sim_class unit);  // "" for SIM_CLASSES
 
+// The class that the station will give the command, which the record of its allocation does not tell.
+sim_class sim_event_class(const sim_event *allocation, unsigned revision);
+// Whether a command has no record of its end: configuration of loads and stores.
+bool sim_event_done_at_issue(uint8_t funct, sim_class unit);
+
 enum { SIM_EVENT_TEXT = 640 };
 // The command of an allocation as text; empty if it does not tell it. Returns `text`.
 const char *sim_event_command(const sim_event *allocation, unsigned revision, char text[SIM_EVENT_TEXT]);

@@ -216,22 +216,17 @@ static void end_slice(sim_timeline *t, const flight *f, uint64_t cycle, bool unf
   change_level(t, f->issued, f->unit, -1);
 }
 
-// The class that the station will give the command, which the record of its allocation does not tell.
-static sim_class class_of(const sim_timeline *t, const sim_event *event) {
-  const isa_insn *insn = isa_find(t->array->isa.revision, event->funct, event->rs1);
-  if (insn != NULL && insn->unit == ISA_UNIT_LOAD) return SIM_CLASS_LOAD;
-  if (insn != NULL && insn->unit == ISA_UNIT_STORE) return SIM_CLASS_STORE;
-  return SIM_CLASS_EXECUTE;
-}
-
 static void allocate(sim_timeline *t, const sim_event *event) {
   if (t->count == t->room) {
     t->room = t->room == 0 ? 64 : 2 * t->room;
     t->flights = wf_realloc(t->flights, t->room, sizeof *t->flights);
   }
   flight *f = &t->flights[t->count++];
-  *f = (flight){
-      .index = event->index, .funct = event->funct, .unit = class_of(t, event), .rs1 = event->rs1, .rs2 = event->rs2};
+  *f = (flight){.index = event->index,
+                .funct = event->funct,
+                .unit = sim_event_class(event, t->array->isa.revision),
+                .rs1 = event->rs1,
+                .rs2 = event->rs2};
   begin_slice(t, f, event->cycle);
 }
 
@@ -243,14 +238,10 @@ static flight *find(sim_timeline *t, uint32_t index) {
 
 static void forget(sim_timeline *t, flight *f) { *f = t->flights[--t->count]; }
 
-static bool completes_at_issue(const flight *f) {
-  return f->funct == ISA_FUNCT_CONFIG_EX && f->unit != SIM_CLASS_EXECUTE;
-}
-
 static void issue(sim_timeline *t, flight *f, uint64_t cycle) {
   end_slice(t, f, cycle, false);
   f->issued = true;
-  if (completes_at_issue(f)) {
+  if (sim_event_done_at_issue(f->funct, f->unit)) {
     print_instant(t, f, cycle);
     forget(t, f);
     return;

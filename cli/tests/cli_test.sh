@@ -119,6 +119,7 @@ expect 0 'result +not compared' "$weft" sim unrecorded.trace
 expect 2 'no engine nosuch' "$weft" sim --engine nosuch --trace other.trace good.elf
 expect 2 '--trace needs a run without --timing-only' "$weft" sim --engine cycle --timing-only --trace other.trace good.elf
 expect 2 'engine ref has no cycles and so no timeline' "$weft" sim --engine ref --timeline t.json good.elf
+expect 2 'engine ref has no cycles and so no pipeline log' "$weft" sim --engine ref --konata t.json good.elf
 expect 2 'hint: --trace takes engine ref' "$weft" sim --trace other.trace --timeline t.json good.elf
 # Times: of a trace of an engine with cycles, for an engine with cycles.
 expect 0 'engine cycle' "$weft" sim --engine cycle --trace timed.trace --events run.events moves.elf
@@ -135,7 +136,8 @@ expect 2 'engine cycle takes no --accelerator' "$weft" sim --accelerator c good.
 expect 3 'engine cycle has no waveforms' "$weft" sim --wave w.fst good.elf
 expect 0 'at fences +[1-9]' "$weft" sim moves.elf
 expect 0 '"fence":.[1-9]' "$weft" sim --quiet --json - moves.elf
-expect 0 'store +mvout|mvout +1' "$weft" sim --report - --csv moves.csv --timeline moves.json moves.elf
+expect 0 'store +mvout|mvout +1' "$weft" sim --report - --csv moves.csv --timeline moves.json --konata moves.log moves.elf
+expect 0 '^1$' grep -c ': mvout ' moves.log
 expect 0 'mvin dram=0x80010000 local=sp:0' cat moves.json
 # Of a program, too, the cycles of each unit are those of the run, the loop at its end included.
 expect 0 '^all units agree' awk -F, '$4 == "cycles" { cycles = $5 } $4 ~ /^units\./ { split($4, k, "."); sum[k[2]] += $5 }
