@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a network's run: see network_page.h. Its data are the JSON of the run, and besides of every step where
-// its units' cycles went and the parts of its energy, the plan of memory, and what the array could do at most.
+// its units' cycles went and the parts of its energy, the plan of memory, what the array could do at most, and the
+// graph.
 #include "cli/network_page.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "cli/network_graph.h"
 #include "cli/sim_units.h"
 #include "cli/step_table.h"
 #include "runner/figures.h"
@@ -38,6 +40,7 @@ static void add_step(const network_report *report, int step, cJSON *object) {
   const run_step_result *r = &report->result->steps[step];
   const run_step_figures f = run_step_figures_of(report->job->net, s, r);
   cJSON_AddBoolToObject(object, "makes", s->makes);
+  cJSON_AddItemToObject(object, "nodes", network_graph_step_json(report->job->net, s));
   if (r->has_units && r->units.units > 0) cJSON_AddItemToObject(object, "units", units_json(&r->units));
   if (f.has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(f.run.part_pj, SIM_PARTS));
 }
@@ -91,6 +94,7 @@ static cJSON *page_json(const network_report *report) {
     cJSON_AddItemToArray(parts, cJSON_CreateString(sim_part_names[part]));
   for (int s = 0; s < net->step_count; s++) add_step(report, s, cJSON_GetArrayItem(steps, s));
   cJSON_AddItemToObject(document, "buffers", buffers_json(net));
+  cJSON_AddItemToObject(document, "graph", network_graph_json(net));
   return document;
 }
 

@@ -108,7 +108,10 @@ step_table step_table_create(const network *net, unsigned columns, bool coloured
 // ---- text
 
 void step_table_shape(const graph *g, const graph_node *node, char *text, size_t size) {
-  const graph_tensor *t = &g->tensors[node->outputs[0]];
+  step_table_tensor(&g->tensors[node->outputs[0]], text, size);
+}
+
+void step_table_tensor(const graph_tensor *t, char *text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "%s[", graph_type_names[t->type]);
   for (int d = 0; d < t->rank && length < size; d++)
     length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, d == 0 ? "" : ",", t->dim[d]);

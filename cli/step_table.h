@@ -24,6 +24,7 @@ void step_table_row(const step_table *table, int step, const run_step_result *re
 
 // i8[1,56,56,256]: type and shape of a node's first result.
 void step_table_shape(const graph *g, const graph_node *node, char *text, size_t size);
+void step_table_tensor(const graph_tensor *tensor, char *text, size_t size);  // the same of one tensor
 // The bytes of their names that all steps begin with, up to the last '/' or '.'; those of ends do not count.
 size_t step_table_prefix(const network *net);
 

@@ -119,6 +119,7 @@
     $('chosen').hidden = state.chosen === null;
     fillSteps();
     fillSensitivity();
+    markGraph();
     if (state.chosen === null) { weft.forget('chosen-units'); return; }
     $('chosen-title').textContent = `Step ${s.index}: ${s.label}`;
     const least = s.macs / data.processing_elements;
@@ -144,6 +145,91 @@
       options: { indexAxis: 'y', scales: { x: { stacked: true, title: { display: true, text: 'cycles' } }, y: { stacked: true } },
         plugins: { legend: { display: false }, tooltip: { callbacks: { label: (t) => `${t.dataset.label}: ${number(t.raw)}` } } } },
     }));
+  }
+
+  // ---- the graph
+
+  const graphNodes = data.graph.nodes.map((n) => ({ ...n, steps: [] }));
+  steps.forEach((s) => s.nodes.forEach((n) => graphNodes[n].steps.push(s)));
+  graphNodes.forEach((n, i) => {
+    n.cycles = sum(n.steps.filter((s) => s.nodes[0] === i).map((s) => s.cycles || 0));  // a step of several nodes counts at its first
+    n.main = n.steps.reduce((a, s) => (a === null || (s.cycles || 0) > (a.cycles || 0) ? s : a), null);
+    n.end = n.operator === 'input' || n.operator === 'output';
+    n.label = n.name.startsWith(data.prefix) ? n.name.slice(data.prefix.length) : n.name;
+    n.place = n.main ? n.main.place : n.end ? 'ends' : 'no step';
+  });
+  const operators = [...new Set(graphNodes.map((n) => n.operator))], longest = Math.max(1, ...graphNodes.map((n) => n.cycles));
+  const stepText = (n) => (n.steps.length === 0 ? '' : 'step ' + n.steps.map((s) => s.index).join(', '));
+  function cyclesText(n) {
+    if (!n.main) return n.end ? n.result : 'no step of its own';
+    if (n.cycles === 0 && graphNodes[n.main.nodes[0]] !== n) return `within step ${n.main.index}`;
+    return timed ? `${number(n.cycles)} cycles, ${percent(n.cycles / data.cycles)}` : n.result;
+  }
+
+  // The cause that most of the cycles of execute (or of what units there are) went to.
+  function causeOf(n) {
+    const causes = n.main && n.main.units && n.main.place === 'array' && (n.main.units.execute || Object.values(n.main.units)[0]);
+    return causes ? Object.entries(causes).reduce((a, b) => (b[1] > a[1] ? b : a))[0] : n.place;
+  }
+  const placeTints = () => ({ array: colours()[0], host: colours()[1], ends: weft.style('--soft'), 'no step': weft.style('--idle') });
+  const graphColours = {
+    place: ['place', (n) => [n.place, placeTints()[n.place]]],
+    cause: ['cause of most cycles of execute', (n) => { const cause = causeOf(n); return [cause, placeTints()[cause] || tintOf(cause, 0)]; }],
+    operator: ['operator', (n) => [n.operator, colours()[operators.indexOf(n.operator) % colours().length]]],
+  };
+  const graphTint = (n) => graphColours[state.graphColour][1](n);
+
+  function graphLegend() {
+    const entries = new Map();
+    for (const n of graphNodes) { const [name, tint] = graphTint(n); entries.set(name, [tint, (entries.get(name) || [tint, 0])[1] + 1]); }
+    weft.legend('graph-legend', [...entries].map(([name, [tint, count]]) => [name, tint, `(${number(count)})`]));
+  }
+
+  function describeNode(i) {
+    const n = graphNodes[i], names = (list) => list.map((k) => graphNodes[k].label).join(', ') || 'none';
+    const before = data.graph.edges.filter((e) => e[1] === i).map((e) => e[0]), after = data.graph.edges.filter((e) => e[0] === i).map((e) => e[1]);
+    const more = [n.constant_bytes ? `${number(n.constant_bytes)} bytes of constants` : '', n.reason || ''].filter((t) => t);
+    const corner = n.steps.length > 1 ? `${n.steps[0].index}-${n.steps[n.steps.length - 1].index}` : n.steps.length ? String(n.steps[0].index) : '';
+    return {
+      head: cut(n.operator, 18 - corner.length), corner, name: cut(n.label, 26), figure: cyclesText(n),
+      share: n.cycles / longest, faint: !n.main && !n.end, hover: [`${n.operator} ${n.name}`, n.result, [n.place, stepText(n)].filter((t) => t).join(', '), cyclesText(n), ...more].join('\n'),
+      said: `${n.operator} ${n.label}, ${n.place}, ${[stepText(n), cyclesText(n)].filter((t) => t).join(', ')}; from ${names(before)}; to ${names(after)}`,
+    };
+  }
+
+  function chooseNode(i) {
+    const n = graphNodes[i];
+    if (n.main && !n.steps.includes(state.chosen)) choose(n.main, false);
+    if (!n.main && state.chosen) choose(null, false);
+    noteNode(i);
+  }
+
+  function noteNode(i) {
+    const n = graphNodes[i], more = [n.constant_bytes ? `${number(n.constant_bytes)} bytes of constants` : '', n.main ? stepText(n) : '', timed && n.main ? cyclesText(n) : '', n.main ? n.place : '', n.reason || ''];
+    const why = n.main || n.end ? '' : ': its bytes stay where they are, or a neighbour does its work';
+    $('graph-note').textContent = [`${n.operator} ${n.label}: ${n.result}`, ...more.filter((t) => t)].join(', ') + why + '.';
+  }
+
+  let graph = null;
+  function makeGraph() {
+    const tensors = data.graph.tensors;
+    graph = weft.graph('graph', {
+      count: graphNodes.length, edges: data.graph.edges.map(([from, to, t]) => [from, to, `${tensors[t][0]}: ${tensors[t][1]}`]), describe: describeNode,
+      tint: (i) => [graphTint(graphNodes[i])[1], 1], choose: chooseNode,
+      open: (i) => { if (graphNodes[i].main) $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' }); },
+    });
+    $('graph-in').onclick = () => graph.zoom(1.4);
+    $('graph-out').onclick = () => graph.zoom(1 / 1.4);
+    $('graph-whole').onclick = graph.showWhole;
+  }
+  function paintGraph() {
+    graphLegend();
+    if (graph) graph.paint();
+  }
+  function markGraph() {
+    if (!graph) return;
+    graph.mark(state.chosen ? state.chosen.nodes : []);
+    if (state.chosen) noteNode(state.chosen.nodes[0]); else $('graph-note').textContent = '';
   }
 
   // ---- roofline, energy
@@ -262,8 +348,10 @@
     ...(steps.some((s) => s.parts) ? [['energy', 'energy, by part']] : []), ...(data.read_bytes !== undefined ? [['bytes', 'bytes on the bus']] : [])],
   unitNames.includes('execute') || !withUnits ? 'execute' : unitNames[0], redraw('what'));
   weft.options('order', [['run', 'as it runs'], ['size', 'largest first']], 'run', redraw('order'));
+  weft.options('graph-colour', Object.entries(graphColours).filter(([key]) => key !== 'cause' || withUnits).map(([key, [text]]) => [key, text]), 'place', (v) => { state.graphColour = v; paintGraph(); });
   fillFigures();
   drawShares();
+  makeGraph();
   drawBars();
   drawRoofline();
   drawEnergy();
@@ -272,7 +360,7 @@
   fillSteps();
   const kept = Number(weft.recall('step') ?? NaN);
   if (steps[kept]) choose(steps[kept], false);
-  document.addEventListener('theme', () => { drawShares(); drawMemory(); drawBars(); if (state.chosen) drawUnits(state.chosen); });
+  document.addEventListener('theme', () => { drawShares(); drawMemory(); drawBars(); paintGraph(); if (state.chosen) drawUnits(state.chosen); });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && state.chosen) choose(state.chosen, true);
   });

@@ -54,6 +54,85 @@ window.addEventListener('load', async () => {
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
   check('Escape leaves the step', $('chosen').hidden && !location.hash.includes('step='));
 
+  // ---- the graph
+
+  const graph = data.graph, list = document.querySelector('#graph .list'), node = (i) => $('graph-' + i);
+  const scaleOf = () => document.querySelector('#graph .stage > g').getAttribute('transform');
+  const chosenNodes = () => all('#graph .node.chosen').map((e) => Number(e.dataset.node)).join();
+  const key = (name, more) => list.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true, ...more }));
+  check('not a box for each node', all('#graph .node').length === graph.nodes.length && graph.nodes.length > 5);
+  check('not a line for each edge', all('#graph .edge').length === graph.edges.length);
+  check('an edge that leads back', graph.edges.every(([from, to]) => from < to));
+  check('a step without a node', data.steps.every((s) => s.nodes.length > 0 && s.nodes.every((n) => graph.nodes[n])));
+  check('a node that is not its step\'s', data.steps.every((s) => s.edge || graph.nodes[s.nodes[0]].operator === s.operator));
+
+  // Boxes keep apart, edges lead down, lanes go beside boxes, and the same graph is laid out alike; also a tangled one.
+  const sizes = { width: 176, height: 54, gap: 22, between: 38 };
+  const wild = (count) => { let seed = 7; const next = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+    return Array.from({ length: count * 2 }, (_, i) => i >> 1).filter((to) => to > 0).map((to) => [Math.max(0, to - 1 - next(next(9) + 1)), to]).concat([[0, count - 1]]); };
+  for (const [count, edges] of [[graph.nodes.length, graph.edges], [300, wild(300)], [1, []], [2, []]]) {
+    const at = weft.layout(count, edges, sizes), again = weft.layout(count, edges, sizes);
+    const apart = at.order.every((row) => row.every((n, i) => i === 0 || at.x[n] - at.x[row[i - 1]] >= sizes.width));
+    check(`${count} nodes: boxes that overlap`, apart && at.order.flat().length === count);
+    check(`${count} nodes: an edge that leads up`, edges.every(([from, to]) => at.rows[from] < at.rows[to] && at.y[from] < at.y[to]));
+    check(`${count} nodes: a line through a box`, at.paths.every((path, e) => path.slice(1, -1).every(([x], i) => at.order[at.rows[edges[e][0]] + 1 + i].every((n) => Math.abs(at.x[n] - x) > sizes.width / 2))));
+    check(`${count} nodes: laid out anew in another way`, JSON.stringify(at) === JSON.stringify(again));
+    check(`${count} nodes: outside`, at.x.every((x) => x >= sizes.width / 2 && x <= at.width - sizes.width / 2) && Math.max(...at.y) + sizes.height / 2 === at.height);
+  }
+  check('crossings of two lines', weft.layout(4, [[0, 3], [1, 2]], sizes).crossings === 0);
+
+  // A click on a node chooses its step in the table, a row its node.
+  const busy = data.steps[long].nodes[0];
+  node(busy).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  const selected = () => all('#steps tr[aria-selected=true] td:first-child').map((e) => e.textContent).join();
+  check(`a click on node ${busy} chooses step ${selected()}`, data.steps[Number(selected())].nodes.includes(busy) && chosenNodes().includes(String(busy)));
+  check('nothing is said of the node', $('graph-note').textContent.includes(graph.nodes[busy].result));
+  all('#steps tbody tr')[data.steps.length - 1].click();
+  check('a row does not choose its node', chosenNodes() === data.steps[data.steps.length - 1].nodes.join());
+  check('not what has the focus', $(list.getAttribute('aria-activedescendant')).getAttribute('aria-selected') === 'true');
+  const silent = graph.nodes.findIndex((_, i) => !data.steps.some((s) => s.nodes.includes(i)));
+  node(silent).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  check('a node without a step leaves one chosen', $('chosen').hidden && chosenNodes() === String(silent));
+
+  // Keys: along an edge and back, in a row, the size; with shift they move the picture.
+  key('Home');
+  check('Home', chosenNodes().startsWith('0'));
+  key('ArrowDown');
+  check('down along an edge', graph.edges.some(([from, to]) => from === 0 && chosenNodes().split(',').includes(String(to))));
+  key('ArrowUp');
+  check('back up', chosenNodes() === '0');
+  for (const [name, more] of [['+'], ['-'], ['0'], ['ArrowDown', { shiftKey: true }]]) {
+    key('0'); key('+'); key('+');
+    if (name === '0') key('+');
+    const before = scaleOf();
+    key(name, more);
+    check(`key ${name} does not move the picture`, scaleOf() !== before);
+  }
+  const unmoved = scaleOf();
+  const wheel = (more) => list.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, bubbles: true, cancelable: true, clientX: 300, clientY: 300, ...more }));
+  document.activeElement.blur();
+  check('the wheel is taken from the page', wheel({}) && scaleOf() === unmoved);
+  check('the wheel with Ctrl', !wheel({ ctrlKey: true }) && scaleOf() !== unmoved);
+  const held = scaleOf(), touch = (type, id, x, y) => list.dispatchEvent(new PointerEvent(type, { pointerId: id, button: type === 'pointerdown' ? 0 : -1, bubbles: true, clientX: x, clientY: y }));
+  touch('pointerdown', 1, 100, 100); touch('pointermove', 1, 130, 140);
+  const dragged = scaleOf();
+  check('a drag does not move the picture', dragged !== held && dragged.split('scale')[1] === held.split('scale')[1]);
+  touch('pointerdown', 2, 200, 200); touch('pointermove', 2, 300, 300);
+  check('two fingers do not enlarge', dragged.split('scale')[1] !== scaleOf().split('scale')[1]);
+  touch('pointerup', 1, 0, 0); touch('pointerup', 2, 0, 0);
+  const after = chosenNodes();
+  node(busy).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  check('a drag ends in a click', chosenNodes() === after);
+  for (const option of [...$('graph-colour').options]) {
+    await select('graph-colour', option.value);
+    const tints = new Set(all('#graph .node .strip').map((e) => e.getAttribute('fill')));
+    check(`${option.value}: ${tints.size} colours, ${$('graph-legend').children.length} in the legend`, tints.size > 1 && tints.size <= $('graph-legend').children.length);
+  }
+  dispatchEvent(new Event('beforeprint'));
+  check('no graph on paper', all('#graph .sheets use').length > 0);
+  dispatchEvent(new Event('afterprint'));
+  check('paper stays', all('#graph .sheets use').length === 0);
+
   // A buffer for each rectangle; no two that live at one time share bytes, unless one takes the other's place over.
   check('not a rectangle for each buffer', all('#memory rect').length === data.buffers.length && data.buffers.length > 0);
   check('a buffer beyond the arena', data.buffers.every((b) => b.offset >= 0 && b.offset + b.bytes <= data.arena_bytes));
@@ -65,7 +144,7 @@ window.addEventListener('load', async () => {
   $('theme').click();
   check('not dark', document.documentElement.dataset.theme === 'dark');
   $('theme').click();
-  const wide = all('body *').filter((e) => !e.closest('.scroll, .tallbox, pre, script, style') &&
+  const wide = all('body *').filter((e) => !e.closest('.scroll, .tallbox, .graph, pre, script, style') &&
     e.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
   check(`wider than the page: ${wide.map((e) => e.id || e.tagName).join(' ')}`, wide.length === 0);
   check('the page scrolls sideways', document.documentElement.scrollWidth <= document.documentElement.clientWidth);
