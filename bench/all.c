@@ -43,6 +43,7 @@ static const table tables[] = {
     {"decode", "one token behind a cache of keys and values", {"bench", "decode"}, true},
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},
     {"sweep", "speed of sweeps: 100 arrays x ResNet-50", {"bench", "sweep"}, true},
+    {"study", "compression, lowering, mapping and arrays crossed", {"bench", "study"}, true},
     {"model",
      "the machine model against the cycle engine",
      {"bench", "model", "--samples", "160", "--seed", "11", "--spaces"},

@@ -4,6 +4,7 @@
 #define BENCH_TEXTS_H
 
 extern const char bench_text_sweep[];           // sweeps/resnet50.yaml
+extern const char bench_text_study[];           // studies/stack.yaml
 extern const char bench_text_published[];       // published.csv
 extern const char bench_text_gemmini[];         // gemmini-rtl/microbench.csv
 extern const char bench_text_gemmini_random[];  // gemmini-rtl/random.csv

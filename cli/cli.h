@@ -60,6 +60,7 @@ cli_exit cli_crosscheck(int argc, char **argv);
 cli_exit cli_net(int argc, char **argv);
 cli_exit cli_run(int argc, char **argv);
 cli_exit cli_search(int argc, char **argv);
+cli_exit cli_study(int argc, char **argv);
 cli_exit cli_sweep(int argc, char **argv);
 cli_exit cli_query(int argc, char **argv);
 cli_exit cli_schedules(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
+#include "cli/sweep_progress.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"
 #include "weft_version.h"
@@ -38,26 +39,10 @@ static void interrupt(int number) {
 
 // ---- progress
 
-static void write_duration(double seconds, char text[32]) {
-  const unsigned long whole = (unsigned long)seconds;
-  if (whole < 3600) {
-    snprintf(text, 32, "%lu:%02lu", whole / 60, whole % 60);
-  } else {
-    snprintf(text, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
-  }
-}
-
 static void show(void *context, const sweep_progress *p) {
   shown *s = context;
-  const bool end = p->done == p->total;
-  if (!end && !wf_progress_due(&s->line)) return;
-  char left[32] = "-";
-  const double rate = p->seconds > 0 ? (double)p->fresh / p->seconds : 0;
-  if (rate > 0) write_duration((double)(p->total - p->done) / rate, left);
-  wf_progress_line(
-      &s->line, "%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %u workers, %s left", p->done,
-      p->total, p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed, rate, p->workers, left);
-  if (end) wf_progress_end(&s->line, true);
+  cli_sweep_progress(&s->line, "", p);
+  if (p->done == p->total) wf_progress_end(&s->line, true);
 }
 
 static int join(void *context) {

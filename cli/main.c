@@ -15,6 +15,7 @@ static const cli_verb verbs[] = {
     {"run", "compile a kernel, run it on random data and check the result", cli_run},
     {"sim", "run a program or a command trace on an engine", cli_sim},
     {"sweep", "measure networks on many arrays into a store", cli_sweep},
+    {"study", "cross compression, lowering, mapping and arrays, and rank them", cli_study},
     {"query", "ask the store of a sweep", cli_query},
     {"schedules", "list, join and clear stores of tuned mappings", cli_schedules},
     {"report", "write the page and the figures of a sweep", cli_report},

@@ -23,6 +23,8 @@ csv=$(printf '%s|' "$@")
 printf 'name: s\nbase: dim4\nparameters: {scratchpad.capacity_kib: [16, 32], load.queue: {from: 1, to: 4}}\nnetworks: [%s/net.yaml]\n' \
   "$PWD" >sweep.yaml
 "$weft" sweep sweep.yaml -o store.sqlite --quiet || exit 1
+printf 'arrays: [dim4]\nnetworks: [%s/net.yaml]\ncompress: [{channel: [0.5], round: [side, 4]}, {weight: [0.1]}]\nmapping: [default, {tune: 2}]\n' \
+  "$PWD" >study.yaml
 "$weft" array show dim4 >array.yaml
 printf 'M=16,N=16,K=16,scale=0.1,relu=True' >shape.txt
 printf 'cycles < 20e6 and dim <= 16 order by edp' >condition.txt
@@ -60,6 +62,7 @@ trace gemm.trace sim @ --array dim4
 yaml net.yaml search @ --budget 200
 csv ${csv%|} search @ --budget 200
 yaml sweep.yaml sweep @ --plan
+yaml study.yaml study @ --plan
 map gemm.map compile $kernels/gemm.py --shape M=64,N=64,K=64 --mapping @
 text shape.txt compile $kernels/gemm.py --shape @
 text condition.txt query $here/store.sqlite @ --limit 100

@@ -26,7 +26,7 @@ expect() {
   found=$(bash try.bash "$@" | sed 's/ *$//')
   [ "$found" = "$want" ] || { failed=1 && echo "weft $*: completed to '$found', not '$want'"; }
 }
-expect 'sim sweep schedules search' s
+expect 'sim sweep study schedules search' s
 expect 'ref cycle flow rtl systemc' sim --engine ''
 expect 'kernel.py' run k
 expect 'primitive loop' run --style ''

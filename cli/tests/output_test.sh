@@ -14,6 +14,7 @@ gemm="$root/workloads/kernels/gemm.py" shape=M=16,N=16,K=16
   "$weft" compile "$gemm" --shape $shape --array dim4 -o gemm.trace --quiet || exit 1
 printf 'name: small\nbase: dim4\nparameters: {scratchpad.capacity_kib: [16]}\nnetworks: [net.yaml]\n' >sweep.yaml
 "$weft" sweep sweep.yaml -o store.sqlite --quiet || exit 1
+printf 'arrays: [dim4]\nnetworks: [net.yaml]\ncompress: [{channel: [0.5]}]\n' >study.yaml
 "$weft" run "$gemm" --shape $shape --array dim4 --tune 2 --schedules schedules --quiet || exit 1
 
 # ---- stdout is full: each verb, and most of their ways to print
@@ -43,6 +44,9 @@ full sim net.onnx --array dim4
 full sim net.onnx --array dim4 --csv - --quiet
 full sweep sweep.yaml --plan
 full sweep sweep.yaml -o store.sqlite
+full study study.yaml --plan
+full study study.yaml -o study
+full study study.yaml -o study --quiet --json -
 full query store.sqlite
 full schedules list schedules
 full query store.sqlite --json -
@@ -82,6 +86,8 @@ at_once search "$long" --budget 600s -o nowhere/deep
 at_once search "$long" --budget 600s --json nowhere/x.json
 at_once search "$long" --simulate -o nowhere/deep
 at_once sweep sweep.yaml -o nowhere/x.sqlite
+at_once study study.yaml -o nowhere/deep
+at_once study study.yaml --csv nowhere/x.csv
 at_once sim resnet50 --json nowhere/x.json
 at_once sim resnet50 --csv nowhere/x.csv
 at_once sim resnet50 --report nowhere/x.txt

@@ -25,6 +25,7 @@ done
 "$weft" array check "$share/weft/arrays/dim4.yaml" >/dev/null || fail "a shipped array is refused"
 "$weft" rtl dim4 -o rtl >/dev/null 2>&1 || "$weft" rtl --array dim4 -o rtl >/dev/null || fail "no RTL is written"
 "$weft" sweep "$share/weft/sweeps/resnet50.yaml" --plan >plan.txt || fail "a shipped sweep is refused"
+"$weft" study "$share/weft/studies/stack.yaml" --plan >plan.txt || fail "a shipped study is refused"
 [ -s "$share/man/man1/weft.1" ] || [ -s "$share/man/man1/weft.1.gz" ] || fail "no manual page"
 for file in bash-completion/completions/weft zsh/vendor-completions/_weft fish/vendor_completions.d/weft.fish \
   doc/weft/README.md doc/weft/docs/cli.md doc/libweft-dev/examples/layers.c weft/driver/include/weft/tiled.h; do

@@ -18,8 +18,16 @@ typedef struct reader {
   sweep_spec *spec;
   const char *path;
   const hw_yaml_node *root;
+  const char *const *others;  // keys that the caller reads; NULL: there are none
   wf_diag *diag;
 } reader;
+
+// Whether the caller reads what stands under the key.
+static bool is_other(const reader *r, const char *key) {
+  for (const char *const *other = r->others; other != NULL && *other != NULL; other++)
+    if (strcmp(*other, key) == 0) return true;
+  return false;
+}
 
 // ---- axes
 
@@ -30,12 +38,13 @@ static bool read_axes(reader *r) {
 
 // ---- files that the text names
 
-// A name with a '/' is a file, relative to the place of the text.
-static const char *beside(const reader *r, const char *name) {
-  const char *slash = strrchr(r->path, '/');
+const char *sweep_spec_beside(const sweep_spec *spec, const char *path, const char *name) {
+  const char *slash = strrchr(path, '/');
   if (name[0] == '/' || slash == NULL || strchr(name, '.') == NULL) return name;
-  return wf_arena_format(r->spec->arena, "%.*s%s", (int)(slash - r->path + 1), r->path, name);
+  return wf_arena_format(spec->arena, "%.*s%s", (int)(slash - path + 1), path, name);
 }
+
+static const char *beside(const reader *r, const char *name) { return sweep_spec_beside(r->spec, r->path, name); }
 
 static bool read_base(reader *r) {
   const hw_yaml_node *node = hw_yaml_tree_find(r->root, "base");
@@ -218,30 +227,40 @@ static bool read_networks(reader *r) {
 
 // ---- the rest
 
-// How many mappings: `default`, `searched`, {tune: N} or {search: N}.
-static bool read_mapping(reader *r) {
-  enum { SEARCHED = 8 };
-  static const char *const keys[] = {"tune", "search", NULL}, *const words[] = {"default", "searched", NULL};
-  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "mapping");
-  int choice = 0;
-  if (node == NULL) return true;
-  if (node->kind == YAML_TREE_SCALAR) {
-    if (!hw_yaml_tree_choice(node, "mapping", words, &choice, r->diag)) return false;
-    if (choice == 1) r->spec->searched = SEARCHED;
-    return true;
-  }
-  if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "mapping", r->diag) || !hw_yaml_tree_keys(node, "mapping", keys, r->diag))
+// {tune: N} or {search: N}.
+static bool read_mapping_number(const hw_yaml_node *node, sweep_mapping *mapping, wf_diag *diag) {
+  static const char *const keys[] = {"tune", "search", NULL};
+  if (!hw_yaml_tree_is(node, YAML_TREE_MAP, "mapping", diag) || !hw_yaml_tree_keys(node, "mapping", keys, diag))
     return false;
   const hw_yaml_node *tune = hw_yaml_tree_find(node, "tune"), *search = hw_yaml_tree_find(node, "search");
   int64_t number = 0;
   if ((tune == NULL) == (search == NULL)) {
-    wf_error(r->diag, node->where, "mapping has `tune` or `search`");
+    wf_error(diag, node->where, "mapping has `tune` or `search`");
     return false;
   }
-  if (!hw_yaml_tree_integer(tune != NULL ? tune : search, tune != NULL ? "tune" : "search", 1, TUNE_MAX, &number,
-                            r->diag))
+  if (!hw_yaml_tree_integer(tune != NULL ? tune : search, tune != NULL ? "tune" : "search", 1, TUNE_MAX, &number, diag))
     return false;
-  *(tune != NULL ? &r->spec->tune : &r->spec->searched) = (unsigned)number;
+  *(tune != NULL ? &mapping->tune : &mapping->searched) = (unsigned)number;
+  return true;
+}
+
+bool sweep_mapping_read(const hw_yaml_node *node, sweep_mapping *mapping, wf_diag *diag) {
+  enum { SEARCHED = 8 };
+  static const char *const words[] = {"default", "searched", NULL};
+  int choice = 0;
+  *mapping = (sweep_mapping){0};
+  if (node->kind != YAML_TREE_SCALAR) return read_mapping_number(node, mapping, diag);
+  if (!hw_yaml_tree_choice(node, "mapping", words, &choice, diag)) return false;
+  if (choice == 1) mapping->searched = SEARCHED;
+  return true;
+}
+
+static bool read_mapping(reader *r) {
+  const hw_yaml_node *node = hw_yaml_tree_find(r->root, "mapping");
+  sweep_mapping mapping = {0};
+  if (node != NULL && !sweep_mapping_read(node, &mapping, r->diag)) return false;
+  r->spec->tune = mapping.tune;
+  r->spec->searched = mapping.searched;
   return true;
 }
 
@@ -270,7 +289,7 @@ static bool read_objective(reader *r) {
   for (int n = 0; n < PLAIN_OBJECTIVES; n++) words[n] = descent_plain_objective_names[n];
   if (node != NULL && !hw_yaml_tree_choice(node, "objective", words, &choice, r->diag)) return false;
   r->spec->objective = (descent_plain_objective)choice;
-  if (node == NULL || r->spec->searched > 0) return true;
+  if (node == NULL || r->spec->searched > 0 || is_other(r, "mapping")) return true;
   wf_error(r->diag, node->where, "`objective` is for mappings that are searched");
   return false;
 }
@@ -323,19 +342,31 @@ static bool read_technology(reader *r) {
   return true;
 }
 
+// The keys of a sweep and the caller's in one list.
+static bool check_keys(const reader *r) {
+  static const char *const own[] = {"name",   "base",      "sample",  "count", "seed",       "parameters",
+                                    "arrays", "objective", "timeout", "steps", "technology", "fidelity"};
+  static const char *const alone[] = {"networks", "mapping", NULL};
+  enum { OWN = sizeof own / sizeof *own };
+  const char *const *others = r->others == NULL ? alone : r->others;
+  size_t count = 0;
+  while (others[count] != NULL) count++;
+  const char **keys = WF_ARENA_ARRAY(r->spec->arena, OWN + count + 1, const char *);
+  for (size_t i = 0; i < OWN; i++) keys[i] = own[i];
+  for (size_t i = 0; i < count; i++) keys[OWN + i] = others[i];
+  return hw_yaml_tree_keys(r->root, r->others == NULL ? "a sweep" : "a study", keys, r->diag);
+}
+
 static bool read_all(reader *r) {
-  static const char *const keys[] = {"name",       "base",   "sample",     "count",    "seed",
-                                     "parameters", "arrays", "networks",   "mapping",  "objective",
-                                     "timeout",    "steps",  "technology", "fidelity", NULL};
-  if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, "a sweep", r->diag)) return false;
+  if (!hw_yaml_tree_is(r->root, YAML_TREE_MAP, r->others == NULL ? "a sweep" : "a study", r->diag)) return false;
   const hw_yaml_node *name = hw_yaml_tree_find(r->root, "name");
   r->spec->name = name == NULL ? base_name(r->spec->arena, r->path) : hw_yaml_tree_text(name, "name", r->diag);
-  bool good = hw_yaml_tree_keys(r->root, "a sweep", keys, r->diag) && r->spec->name != NULL;
+  bool good = check_keys(r) && r->spec->name != NULL;
   good = read_base(r) && good;
   good = read_axes(r) && good;
   good = read_arrays(r) && good;
-  good = read_networks(r) && good;
-  good = read_mapping(r) && good;
+  good = (is_other(r, "networks") || read_networks(r)) && good;
+  good = (is_other(r, "mapping") || read_mapping(r)) && good;
   good = read_steps(r) && good;
   good = read_fidelity(r) && good;
   good = read_technology(r) && good;
@@ -344,13 +375,18 @@ static bool read_all(reader *r) {
   return good && check(r);
 }
 
+bool sweep_spec_read(sweep_spec *spec, const char *path, const hw_yaml_node *root, const char *const *others,
+                     wf_diag *diag) {
+  reader r = {.spec = spec, .path = path, .root = root, .others = others, .diag = diag};
+  return read_all(&r);
+}
+
 bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag) {
   *spec = (sweep_spec){.arena = wf_arena_create()};
   spec->text = wf_arena_text(spec->arena, text, length);
   path = wf_arena_text(spec->arena, path, strlen(path));
-  reader r = {.spec = spec, .path = path, .diag = diag};
-  r.root = hw_yaml_tree_parse(spec->arena, path, text, length, diag);
-  return r.root != NULL && read_all(&r);
+  const hw_yaml_node *root = hw_yaml_tree_parse(spec->arena, path, text, length, diag);
+  return root != NULL && sweep_spec_read(spec, path, root, NULL, diag);
 }
 
 bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag) {

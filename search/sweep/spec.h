@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "hw/array.h"
 #include "hw/tech.h"
+#include "hw/yaml_tree.h"
 #include "runner/fidelity.h"
 #include "search/descent/plain.h"
 #include "search/layers/program.h"
@@ -52,6 +53,19 @@ typedef struct sweep_spec {
 bool sweep_spec_load(sweep_spec *spec, const char *path, wf_diag *diag);
 bool sweep_spec_parse(sweep_spec *spec, const char *path, const char *text, size_t length, wf_diag *diag);
 void sweep_spec_release(sweep_spec *spec);
+
+// A larger text's part of a sweep: `others` (NULL at the end) are the keys that the caller reads, `networks` and
+// `mapping` among them. The spec has its arena and text; the path lives as long.
+bool sweep_spec_read(sweep_spec *spec, const char *path, const hw_yaml_node *root, const char *const *others,
+                     wf_diag *diag);
+// A name with a '.' or '/' is a file beside the text: its path, in the arena.
+const char *sweep_spec_beside(const sweep_spec *spec, const char *path, const char *name);
+
+// One way to choose mappings: `default`, `searched`, {tune: N} or {search: N}. Numbers as in sweep_spec.
+typedef struct sweep_mapping {
+  unsigned tune, searched;
+} sweep_mapping;
+bool sweep_mapping_read(const hw_yaml_node *node, sweep_mapping *mapping, wf_diag *diag);
 
 // How mappings are chosen, as the store says it: "default", "tune 8", "search 8 edp".
 typedef struct sweep_policy_text {
