@@ -40,6 +40,7 @@ static void add_step(const network_report *report, int step, cJSON *object) {
   const run_step_result *r = &report->result->steps[step];
   const run_step_figures f = run_step_figures_of(report->job->net, s, r);
   cJSON_AddBoolToObject(object, "makes", s->makes);
+  if (r->timed) cli_json_count(object, "start", r->start);
   cJSON_AddItemToObject(object, "nodes", network_graph_step_json(report->job->net, s));
   if (r->has_units && r->units.units > 0) cJSON_AddItemToObject(object, "units", units_json(&r->units));
   if (f.has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(f.run.part_pj, SIM_PARTS));

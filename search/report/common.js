@@ -238,6 +238,43 @@ const weft = (() => {
     return { rows: found, csv: save };
   }
 
+  // ---- pictures that can be moved and enlarged
+
+  // What mouse, touch and wheel do on an element. Once it has the focus, by a click, a tap or Tab, the wheel and a finger
+  // are its own; before, they scroll the page. move(dx, dy) and zoom(factor, x, y) in pixels of the element; click(event)
+  // is no end of a drag.
+  function gestures(area, { move, zoom, click }) {
+    const STILL = 5, pointers = new Map();
+    let moved = 0;
+    const at = (e) => { const r = area.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+    const middle = () => { const p = [...pointers.values()]; return [0, 1].map((c) => p.reduce((sum, q) => sum + q[c], 0) / p.length); };
+    const spread = () => { const [a, b] = [...pointers.values()]; return Math.max(1, Math.hypot(a[0] - b[0], a[1] - b[1])); };
+    area.addEventListener('pointerdown', (e) => {
+      if (e.button !== 0) return;
+      if (pointers.size === 0) moved = 0;
+      pointers.set(e.pointerId, at(e));
+    });
+    area.addEventListener('pointermove', (e) => {
+      if (!pointers.has(e.pointerId)) return;
+      const from = middle(), apart = pointers.size === 2 ? spread() : 0;
+      pointers.set(e.pointerId, at(e));
+      const to = middle();
+      moved += Math.hypot(to[0] - from[0], to[1] - from[1]) + (apart ? STILL : 0);
+      if (moved < STILL) return;
+      if (e.isTrusted) area.setPointerCapture(e.pointerId);
+      move(to[0] - from[0], to[1] - from[1]);
+      if (apart) zoom(spread() / apart, ...to);
+    });
+    for (const type of ['pointerup', 'pointercancel', 'pointerleave']) area.addEventListener(type, (e) => pointers.delete(e.pointerId));
+    area.addEventListener('click', (e) => { if (moved < STILL) click(e); });
+    area.addEventListener('wheel', (e) => {
+      if (!e.ctrlKey && !e.metaKey && document.activeElement !== area) return;
+      e.preventDefault();
+      zoom(Math.exp(-e.deltaY * (e.deltaMode === 1 ? 0.05 : 0.002)), ...at(e));
+    }, { passive: false });
+    return { held: () => pointers.size > 0 };
+  }
+
   function figures(id, pairs) {
     $(id).replaceChildren(...pairs.map(([name, value]) => {
       const pair = element('div');
@@ -258,6 +295,6 @@ const weft = (() => {
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
   }
 
-  return { $, number, percent, element, button, recall, keep, options, colours, causes, ink, style, draw, forget, applyTheme, themeButton, logScale, legend, table, figures,
+  return { $, number, percent, element, button, recall, keep, options, colours, causes, ink, style, draw, forget, applyTheme, themeButton, logScale, legend, table, gestures, figures,
     chart: (id) => charts[id] && charts[id].chart, data };
 })();

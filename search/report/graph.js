@@ -1,6 +1,5 @@
 // A graph to look at: boxes and lines in an SVG that can be moved and enlarged by mouse, wheel, touch and keyboard, with a
-// small map of the whole. It is a list of choices for screen readers. Once it has the focus, by a click, a tap or Tab, the
-// wheel and a finger are the graph's; before, they scroll the page.
+// small map of the whole. It is a list of choices for screen readers.
 weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
   const { element } = weft, box = weft.$(id), NS = 'http://www.w3.org/2000/svg';
   const NODE = { width: 176, height: 54, gap: 22, between: 38 };
@@ -116,40 +115,15 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
 
   // ---- mouse, touch and wheel
 
-  const pointers = new Map();
-  let moved = 0;
-  const at = (e) => { const r = list.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
-  const middle = () => { const p = [...pointers.values()]; return [0, 1].map((c) => p.reduce((sum, q) => sum + q[c], 0) / p.length); };
-  const spread = () => { const [a, b] = [...pointers.values()]; return Math.hypot(a[0] - b[0], a[1] - b[1]); };
-
-  list.addEventListener('pointerdown', (e) => {
-    if (e.button !== 0) return;
-    if (pointers.size === 0) moved = 0;
-    pointers.set(e.pointerId, at(e));
-  });
-  list.addEventListener('pointermove', (e) => {
-    if (!pointers.has(e.pointerId)) return;
-    const from = middle(), apart = pointers.size === 2 ? spread() : 0;
-    pointers.set(e.pointerId, at(e));
-    const to = middle();
-    moved += Math.hypot(to[0] - from[0], to[1] - from[1]) + (apart ? 1 : 0);
-    if (moved < 5) return;
-    if (e.isTrusted) list.setPointerCapture(e.pointerId);
-    view.x += to[0] - from[0];
-    view.y += to[1] - from[1];
-    if (apart) zoom(spread() / apart, ...to); else apply();
-  });
-  for (const type of ['pointerup', 'pointercancel', 'pointerleave']) list.addEventListener(type, (e) => pointers.delete(e.pointerId));
-  list.addEventListener('click', (e) => {
-    const node = e.target.closest('[data-node]');
-    if (node && moved < 5) activate(Number(node.dataset.node));
+  weft.gestures(list, {
+    move: (dx, dy) => { view.x += dx; view.y += dy; apply(); },
+    zoom,
+    click: (e) => {
+      const node = e.target.closest('[data-node]');
+      if (node) activate(Number(node.dataset.node));
+    },
   });
   list.addEventListener('dblclick', () => { if (active >= 0) open(active); });
-  list.addEventListener('wheel', (e) => {
-    if (!e.ctrlKey && !e.metaKey && document.activeElement !== list) return;
-    e.preventDefault();
-    zoom(Math.exp(-e.deltaY * (e.deltaMode === 1 ? 0.05 : 0.002)), ...at(e));
-  }, { passive: false });
 
   const onMap = (e) => {
     if (e.type === 'pointermove' && e.buttons !== 1) return;

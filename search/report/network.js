@@ -120,6 +120,8 @@
     fillSteps();
     fillSensitivity();
     markGraph();
+    if (timeline) timeline.mark(state.chosen ? state.chosen.index : -1);
+    $('timeline-step').disabled = state.chosen === null;
     if (state.chosen === null) { weft.forget('chosen-units'); return; }
     $('chosen-title').textContent = `Step ${s.index}: ${s.label}`;
     const least = s.macs / data.processing_elements;
@@ -230,6 +232,55 @@
     if (!graph) return;
     graph.mark(state.chosen ? state.chosen.nodes : []);
     if (state.chosen) noteNode(state.chosen.nodes[0]); else $('graph-note').textContent = '';
+  }
+
+  // ---- the time line
+
+  const ORDER = ['front_end', 'load', 'execute', 'store', 'mesh', 'dma_reader', 'dma_writer'];
+  const timeUnits = [...new Set(steps.flatMap((s) => Object.keys(s.units || {})))].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  const barTints = () => ({ array: colours()[0], hart: colours()[1], ends: weft.style('--soft') });
+  const onRow = (s) => (s.place === 'array' ? 'array' : 'hart');
+
+  // Working lowest, then the causes of waiting; idle is what is left.
+  function unitShares(s, unit) {
+    const causes = s.place === 'array' && s.cycles > 0 && s.units && s.units[unit];
+    if (!causes) return null;
+    const rank = (c) => (c === 'working' ? -1 : causeNames.indexOf(c));
+    return Object.entries(causes).filter(([c]) => c !== 'idle').sort((a, b) => rank(a[0]) - rank(b[0])).map(([c, cycles]) => [c, cycles / s.cycles]);
+  }
+
+  function timelineRows() {
+    const bar = (name) => ({ name, height: 26, text: (i) => steps[i].label,
+      shares: (i) => (onRow(steps[i]) === name ? [[barTints()[steps[i].edge && name === 'hart' ? 'ends' : name], 1]] : null) });
+    const busy = (unit) => ({ name: unit, height: 34, shares: (i) => { const shares = unitShares(steps[i], unit); return shares && shares.map(([c, share]) => [tintOf(c, 0), share]); } });
+    return [...['array', 'hart'].filter((name) => steps.some((s) => onRow(s) === name)).map(bar), ...timeUnits.map(busy)];
+  }
+
+  function sayStep(i, row) {
+    const s = steps[i], shares = row && timeUnits.includes(row) ? unitShares(s, row) : null;
+    return [`${s.index} ${s.label}`, `${s.operator}, ${s.place}`, `${number(s.cycles)} cycles (${percent(s.cycles / data.cycles)}) from ${number(s.start)}`,
+      ...(shares ? [`${row}:`, ...shares.filter(([, share]) => share >= 0.0005).map(([c, share]) => `${c} ${percent(share)}`)] : [])];
+  }
+
+  let timeline = null;
+  function makeTimeline() {
+    $('timeline-part').hidden = !timed || data.cycles === 0;
+    if ($('timeline-part').hidden) return;
+    timeline = weft.timeline('timeline', {
+      spans: steps.map((s) => ({ from: s.start, until: s.start + s.cycles })), rows: timelineRows(), unit: 'cycles', say: sayStep,
+      choose: (i) => { if (state.chosen !== steps[i]) choose(steps[i], false); }, open: () => $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' }),
+    });
+    $('timeline-in').onclick = () => timeline.zoom(2);
+    $('timeline-out').onclick = () => timeline.zoom(0.5);
+    $('timeline-whole').onclick = timeline.showWhole;
+    $('timeline-step').onclick = () => { if (state.chosen) timeline.showSpan(state.chosen.index); };
+    $('timeline-note').textContent = timeUnits.length ? 'A unit\'s column is its share of the step\'s cycles: working below, above it what it waited for, idle left pale.' : '';
+  }
+  function paintTimeline() {
+    if (!timeline) return;
+    const causes = new Set(steps.flatMap((s) => timeUnits.flatMap((u) => (unitShares(s, u) || []).map(([c]) => c))));
+    weft.legend('timeline-legend', [...(causes.has('working') ? ['working'] : []), ...causeNames.filter((c) => causes.has(c))].map((c) => [c, tintOf(c, 0)]));
+    timeline.draw();
   }
 
   // ---- roofline, energy
@@ -352,6 +403,9 @@
   fillFigures();
   drawShares();
   makeGraph();
+  makeTimeline();
+  paintTimeline();
+  $('timeline-step').disabled = true;
   drawBars();
   drawRoofline();
   drawEnergy();
@@ -360,7 +414,7 @@
   fillSteps();
   const kept = Number(weft.recall('step') ?? NaN);
   if (steps[kept]) choose(steps[kept], false);
-  document.addEventListener('theme', () => { drawShares(); drawMemory(); drawBars(); paintGraph(); if (state.chosen) drawUnits(state.chosen); });
+  document.addEventListener('theme', () => { drawShares(); drawMemory(); drawBars(); paintGraph(); paintTimeline(); if (state.chosen) drawUnits(state.chosen); });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && state.chosen) choose(state.chosen, true);
   });

@@ -90,6 +90,7 @@ void report_page_write(report_page_kind kind, const char *json, FILE *out) {
                         {"@COMMON@", report_common_js},
                         {"@LAYOUT@", report_layout_js},
                         {"@GRAPH@", report_graph_js},
+                        {"@TIMELINE@", report_timeline_js},
                         {"@SCRIPT@", pages[kind].script},
                         {"@DATA@", NULL},
                         {NULL, NULL}};

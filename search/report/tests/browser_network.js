@@ -133,6 +133,51 @@ window.addEventListener('load', async () => {
   dispatchEvent(new Event('afterprint'));
   check('paper stays', all('#graph .sheets use').length === 0);
 
+  // ---- the time line
+
+  const line = document.querySelector('#timeline canvas'), lineKey = (name, more) => line.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true, ...more }));
+  const onLine = (type, i, row, more) => { const r = line.getBoundingClientRect(), [x, y] = line.weft.place(i, row);
+    line.dispatchEvent(new (type.startsWith('pointer') ? PointerEvent : MouseEvent)(type, { bubbles: true, clientX: r.left + x, clientY: r.top + y, ...more })); };
+  const seen = () => line.weft.view.until - line.weft.view.from;
+  const pixel = ([x, y]) => line.getContext('2d').getImageData(Math.round(x * devicePixelRatio), Math.round(y * devicePixelRatio), 1, 1).data.join();
+  check('steps that meet', data.steps.every((s, i) => i === 0 || s.start >= data.steps[i - 1].start + data.steps[i - 1].cycles));
+  document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+  const rowOf = (s) => (s.place === 'array' ? 'array' : 'hart');
+  check('nothing stands in the row of the longest step', pixel(line.weft.place(long, rowOf(data.steps[long]))) !== pixel([line.clientWidth - 1, 2]));
+  onLine('pointermove', long, rowOf(data.steps[long]));
+  const tipText = () => document.querySelector('#timeline .tip').textContent;
+  check('the longest step is not told of', tipText().includes(data.steps[long].cycles.toLocaleString('en')) && tipText().includes(data.steps[long].operator));
+  const ofArray = data.steps.findIndex((s) => s.place === 'array' && s.units && s.units.execute && s.units.execute.working > 0.2 * s.cycles && s.cycles > data.cycles / 100);
+  onLine('pointermove', ofArray, 'execute');
+  check(`no share of working in ${tipText()}`, tipText().includes(`working ${(100 * data.steps[ofArray].units.execute.working / data.steps[ofArray].cycles).toFixed(1)} %`));
+  onLine('click', long, rowOf(data.steps[long]));
+  check('a click on the time line chooses nothing', selected() === String(long) && line.getAttribute('aria-valuenow') === String(long) && chosenNodes() === data.steps[long].nodes.join());
+  onLine('click', ofArray, 'execute');
+  check('a click on a unit chooses nothing', selected() === String(ofArray));
+  lineKey('Home');
+  lineKey('ArrowRight');
+  check('the arrow key does not choose the step behind', selected() === '1' && line.getAttribute('aria-valuetext').startsWith('1 '));
+  lineKey('ArrowLeft');
+  check('the arrow key does not choose the step before', selected() === '0');
+  const whole = seen(), slider = line.getBoundingClientRect();
+  check('not the whole run', line.weft.view.from === 0 && whole >= data.steps[data.steps.length - 1].start);
+  line.dispatchEvent(new WheelEvent('wheel', { deltaY: -300, bubbles: true, cancelable: true, ctrlKey: true, clientX: slider.right - 5, clientY: slider.top + 40 }));
+  check('the wheel does not enlarge', seen() < whole * 0.9);
+  check('enlarged elsewhere than at the pointer', line.weft.view.until > whole * 0.99);
+  lineKey('Home');
+  check('the step that is chosen is not in view', line.weft.view.from <= data.steps[0].start + data.steps[0].cycles);
+  lineKey('ArrowRight', { shiftKey: true });
+  check('shift and an arrow do not move', line.weft.view.from > 0);
+  await new Promise((go) => setTimeout(go, 400));
+  check('the URL does not keep the range', /[#&]time=\d+-\d+/.test(location.hash));
+  $('timeline-step').click();
+  check('not the chosen step alone', Math.abs(seen() / Math.max(20, 2 * data.steps[0].cycles) - 1) < 0.01);
+  dispatchEvent(new Event('beforeprint'));
+  check('a part on paper', seen() === whole);
+  dispatchEvent(new Event('afterprint'));
+  lineKey('0');
+  check('0 does not show the whole', seen() === whole);
+
   // A buffer for each rectangle; no two that live at one time share bytes, unless one takes the other's place over.
   check('not a rectangle for each buffer', all('#memory rect').length === data.buffers.length && data.buffers.length > 0);
   check('a buffer beyond the arena', data.buffers.every((b) => b.offset >= 0 && b.offset + b.bytes <= data.arena_bytes));
