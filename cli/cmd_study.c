@@ -12,12 +12,13 @@
 #include "cli/cli.h"
 #include "cli/sweep_progress.h"
 #include "runner/fidelity.h"
+#include "search/report/page.h"
 #include "weft_version.h"
 
 enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
 
 typedef struct study_arguments {
-  const char *directory, *csv, *fidelity;
+  const char *directory, *csv, *fidelity, *report;
   uint64_t jobs;
   bool any_version, extend, plan;
 } study_arguments;
@@ -70,7 +71,7 @@ static sweep_outcome measure(job *j) {
 // ---- results
 
 // The tables as JSON, and what they come from.
-static bool write_json(const job *j, const bench_report *report, size_t count) {
+static cJSON *json_of(const job *j, const bench_report *report, size_t count) {
   const sweep_progress *p = &j->progress.all;
   cJSON *document = bench_report_json(report);
   cJSON_DeleteItemFromObject(document, "bench");
@@ -81,7 +82,20 @@ static bool write_json(const job *j, const bench_report *report, size_t count) {
   cli_json_count(document, "measurements", p->total);
   cli_json_count(document, "measured_now", p->fresh);
   cJSON_AddNumberToObject(document, "seconds", p->seconds);
-  return cli_write_json(j->common->json, document, j->diag);
+  return document;
+}
+
+static bool write_page(const job *j, cJSON *document) {
+  char *path = wf_format("%s/index.html", j->arguments->report);
+  FILE *out = cli_open_output(path, j->diag);
+  cJSON_AddStringToObject(document, "writer", WEFT_GIT_VERSION);
+  char *json = cJSON_PrintUnformatted(document);
+  if (out != NULL) report_page_write(REPORT_PAGE_STUDY, json, out);
+  const bool good = out != NULL && cli_close(out, path, j->diag);
+  cJSON_free(json);
+  cJSON_Delete(document);
+  wf_free(path);
+  return good;
 }
 
 static void print_end(const job *j, size_t count) {
@@ -101,7 +115,8 @@ static bool write_results(const job *j, const study_rows *rows) {
   bench_study_print(report, rows);
   bool good = cli_end_output(csv, path, true, j->diag);
   if (prints) print_end(j, rows->count);
-  if (j->common->json != NULL) good = write_json(j, report, rows->count) && good;
+  if (j->arguments->report != NULL) good = write_page(j, json_of(j, report, rows->count)) && good;
+  if (j->common->json != NULL) good = cli_write_json(j->common->json, json_of(j, report, rows->count), j->diag) && good;
   bench_report_destroy(report);
   return good;
 }
@@ -114,7 +129,9 @@ static cli_exit finish(const job *j) {
 }
 
 static cli_exit study(job *j) {
-  if (!cli_make_directory(j->directory, j->diag)) return CLI_BAD_INPUT;
+  const char *page = j->arguments->report;
+  if (!cli_make_directory(j->directory, j->diag) || (page != NULL && !cli_make_directory(page, j->diag)))
+    return CLI_BAD_INPUT;
   const sweep_outcome outcome = measure(j);
   if (outcome == SWEEP_FINISHED) return finish(j);
   return outcome == SWEEP_STOPPED ? CLI_LIMIT : CLI_BAD_INPUT;
@@ -135,6 +152,7 @@ static const wf_option study_rows_of_options[] = {
     {"o", WF_TEXT(study_arguments, directory), "DIR",
      "the stores, one for each mapping and side (default: NAME-study); existing ones are gone on with"},
     {"csv", WF_TEXT(study_arguments, csv), "FILE|-", "write a line for each configuration"},
+    {"report", WF_TEXT(study_arguments, report), "DIR", "write the page DIR/index.html (docs/report.md)"},
     {"jobs", WF_COUNT(study_arguments, jobs), "N", "processes that measure (default: one per processor)"},
     {"fidelity", WF_TEXT(study_arguments, fidelity), "NAME",
      "the engine that measures: flow, or cycle (default: what the text says, or flow)"},

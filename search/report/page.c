@@ -84,7 +84,8 @@ void report_page_write(report_page_kind kind, const char *json, FILE *out) {
   static const struct {
     const char *html, *script;
   } pages[] = {[REPORT_PAGE_SWEEP] = {report_page_html, report_page_js},
-               [REPORT_PAGE_NETWORK] = {report_network_html, report_network_js}};
+               [REPORT_PAGE_NETWORK] = {report_network_html, report_network_js},
+               [REPORT_PAGE_STUDY] = {report_study_html, report_study_js}};
   const mark marks[] = {{"@STYLE@", report_page_css},
                         {"@CHART@", report_chart_js},
                         {"@COMMON@", report_common_js},

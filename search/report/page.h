@@ -9,10 +9,12 @@
 extern const char report_page_html[], report_page_css[], report_page_js[], report_chart_js[];
 extern const char report_common_js[], report_network_html[], report_network_js[];
 extern const char report_layout_js[], report_graph_js[], report_timeline_js[];
+extern const char report_study_html[], report_study_js[];
 
 typedef enum {
   REPORT_PAGE_SWEEP,    // of a sweep or a search: search/report/write.c
   REPORT_PAGE_NETWORK,  // of one network on one array: cli/network_page.c
+  REPORT_PAGE_STUDY,    // of a study: cli/cmd_study.c
 } report_page_kind;
 
 // A page with its data, a JSON document.

@@ -61,10 +61,14 @@ double study_bus_cycles(double read_bytes, double written_bytes, const hw_array 
   return fmax(read_bytes, written_bytes) / (array->dma.bus_bits / 8.0);
 }
 
+double study_memory_cycles(double read_bytes, double written_bytes, const hw_array *array) {
+  return fmax(study_bus_cycles(read_bytes, written_bytes, array), read_bytes / array->memory.bytes_per_cycle);
+}
+
 static double memory_cycles(const layers_layer *layer, const hw_array *array) {
   const double macs = layers_macs(layer), weights = macs / results_of(layer),
                results = results_of(layer) * (double)layers_whole_size(layer, BLOCK_DIM_K);
-  return study_bus_cycles(study_input_bytes(layer) + weights, results, array);
+  return study_memory_cycles(study_input_bytes(layer) + weights, results, array);
 }
 
 // ---- both
@@ -79,8 +83,9 @@ study_floors study_floors_of(const layers_layer *layer, const hw_array *array) {
 double study_roof(const study_floors *floors) { return fmax(floors->ideal, floors->memory); }
 
 study_bound study_bound_of(const study_floors *floors, double cycles, double bus_cycles) {
-  static const double accounted = 0.8, full = 1.1;
-  if (fmax(floors->mesh, bus_cycles) < accounted * cycles) return STUDY_BY_WAITS;
-  if (bus_cycles > floors->mesh) return STUDY_BY_MEMORY;
+  static const double accounted = 2.0 / 3, full = 1.1;
+  const double memory = fmax(floors->memory, bus_cycles);
+  if (fmax(floors->mesh, memory) < accounted * cycles) return STUDY_BY_WAITS;
+  if (memory > floors->mesh) return STUDY_BY_MEMORY;
   return floors->mesh > full * floors->ideal ? STUDY_BY_EDGES : STUDY_BY_ARRAY;
 }

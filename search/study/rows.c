@@ -123,7 +123,7 @@ static void fill(const reader *r, study_row *row, size_t point) {
     row->macs += (double)network->layers[i].count * layers_macs(&network->layers[i]);
     if (row->good)
       add_layer(row, &network->layers[i], &layers[i],
-                study_bus_cycles(copies[i].read_bytes, copies[i].written_bytes, array), array);
+                study_memory_cycles(copies[i].read_bytes, copies[i].written_bytes, array), array);
   }
   if (c->kind == STUDY_WEIGHT) row->macs *= c->density;
   row->time = row->cycles + row->copy;

@@ -19,6 +19,16 @@ sed 's/tiny.yaml/tiny.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >s.yaml
 for file in index.html report.txt steps.csv; do [ -s "net/$file" ] || fail "no net/$file"; done
 ! grep -Eo '(src|href)="[^"]*"' net/index.html || fail "the page names other files"
 
+cat >study.yaml <<'END'
+arrays: [dim4, dim8]
+networks: [tiny.yaml, odd.yaml]
+compress: [{channel: [0.5, 0.25], round: [none, side]}, {weight: [0.1]}]
+lowering: [direct, unfold]
+mapping: [default, {tune: 2}]
+END
+"$weft" study study.yaml -o study-stores --report study --quiet
+! grep -Eo '(src|href)="[^"]*"' study/index.html || fail "the page names other files"
+
 # Data of more than a mebibyte are packed; a page that is packed works as the plain one does, and holds the same.
 data_of() { sed -n 's|.*id="data">\(.*\)</script>$|\1|p' "$1/index.html"; }
 yes 'words that' | head -n 110000 | tr '\n' ' ' >words.txt
@@ -59,5 +69,6 @@ for width in 1280 390; do
   try packed browser.js "$width"
   try net browser_network.js "$width"
   try host browser_network.js "$width"
+  try study browser_study.js "$width"
 done
 echo "1280 and 390 pixels: no problems"

@@ -136,14 +136,22 @@ static void floors(void **state) {
   assert_true(stem.mesh == 9 * 2 * 27);  // 144 results fill 9 blocks, which stay while 27 rows pass
   assert_true(stem.memory == fmax(14 * 14 * 3 + 27 * 24, 144 * 24) / 16.0);
   assert_true(deep.ideal == 25.0 * 64 * 9 / 256);
-  assert_true(deep.mesh == 4 * 9 * 25);  // 16 channels share a block
-  assert_true(product.mesh == 4 * 40 && product.memory == (40 * 64 + 64 * 10) / 16.0);
-  assert_int_equal(study_bound_of(&product, 200, 150), STUDY_BY_EDGES);
-  assert_int_equal(study_bound_of(&product, 200, 195), STUDY_BY_MEMORY);
-  assert_int_equal(study_bound_of(&product, 300, 195), STUDY_BY_WAITS);
-  const study_floors full = {.ideal = 100, .mesh = 100, .memory = 10};
-  assert_int_equal(study_bound_of(&full, 120, 50), STUDY_BY_ARRAY);
+  assert_true(deep.mesh == 4 * 9 * 25);                                                // 16 channels share a block
+  assert_true(product.mesh == 4 * 40 && product.memory == (40 * 64 + 64 * 10) / 8.0);  // main memory: 8 bytes a cycle
   study_spec_release(&spec);
+}
+
+static void bounds(void **state) {
+  (void)state;
+  const study_floors full = {.ideal = 100, .mesh = 105, .memory = 10},
+                     ragged = {.ideal = 100, .mesh = 130, .memory = 10},
+                     bytes = {.ideal = 100, .mesh = 105, .memory = 110};
+  assert_int_equal(study_bound_of(&full, 150, 50), STUDY_BY_ARRAY);
+  assert_int_equal(study_bound_of(&full, 160, 50), STUDY_BY_WAITS);
+  assert_int_equal(study_bound_of(&full, 160, 120), STUDY_BY_MEMORY);
+  assert_int_equal(study_bound_of(&bytes, 160, 50), STUDY_BY_MEMORY);
+  assert_int_equal(study_bound_of(&ragged, 150, 50), STUDY_BY_EDGES);
+  assert_true(study_roof(&bytes) == 110 && study_roof(&ragged) == 100);
 }
 
 static void refused(void **state) {
@@ -200,6 +208,6 @@ static void refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(crossed), cmocka_unit_test(bare),   cmocka_unit_test(channels),
                                      cmocka_unit_test(blocks),  cmocka_unit_test(pruned), cmocka_unit_test(unfolded),
-                                     cmocka_unit_test(floors),  cmocka_unit_test(refused)};
+                                     cmocka_unit_test(floors),  cmocka_unit_test(bounds), cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
