@@ -230,7 +230,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   const bool recorded = files->events != NULL || timeline_asked(&options->timeline) != NULL;
   sim_flow_account account = {.cycles = {0}};
   record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes, .account = &account};
-  sinks.timelines = timeline_sinks_open(&files->timelines, &array, path, files->level);
+  sinks.timelines = timeline_sinks_open(&files->timelines, &options->timeline, &array, path, files->level);
   const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
   const sim_engine_options engine_options = {.wave = options->wave,
                                              .jobs = (unsigned)options->jobs,

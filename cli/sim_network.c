@@ -48,17 +48,23 @@ static bool is_chosen(const watcher *w, uint64_t step) { return step >= w->choic
 static void draw_step(const watcher *w, const network *net, int step, const run_step_result *result) {
   const network_step *s = &net->steps[step];
   const run_step_figures f = run_step_figures_of(net, s, result);
-  char *arguments = wf_format("\"step\":%d,\"operator\":\"%s\",\"program\":\"%.*s\",\"macs\":%" PRIu64
-                              ",\"percent of the mesh\":%.2f,\"bytes\":%" PRIu64,
-                              step, graph_op_name(s->node->op), (int)strcspn(s->what, " \"\\"), s->what, s->macs,
-                              100 * f.utilisation, result->units.bus_read_bytes + result->units.bus_written_bytes);
+  char *program = wf_format("%.*s", (int)strcspn(s->what, " \"\\"), s->what);
+  const uint64_t bytes = result->units.bus_read_bytes + result->units.bus_written_bytes;
+  const sim_timeline_argument arguments[] = {
+      {.name = "step", .value = step},
+      {.name = "operator", .text = graph_op_name(s->node->op)},
+      {.name = "program", .text = program},
+      {.name = "macs", .value = (double)s->macs},
+      {.name = "percent of the mesh", .value = 100 * f.utilisation, .decimals = 2},
+      {.name = "bytes", .value = (double)bytes}};
   const sim_timeline_step_slice slice = {.name = s->name,
                                          .arguments = arguments,
+                                         .argument_count = sizeof arguments / sizeof *arguments,
                                          .on_array = s->place == GRAPH_ON_ARRAY,
                                          .start = result->start,
                                          .cycles = result->cycles};
   sim_timeline_step(w->timelines.timeline, &slice);
-  wf_free(arguments);
+  wf_free(program);
 }
 
 static void show_step(void *context, const network *net, int step, const run_step_result *result) {
@@ -147,7 +153,7 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
   watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
   w.table = cli_prints(common) && !is_stdout(options->csv);
   w.choice = *choice;
-  w.timelines = timeline_sinks_open(files, &job->array, path, choice->level);
+  w.timelines = timeline_sinks_open(files, &options->timeline, &job->array, path, choice->level);
   const bool bursts = w.timelines.timeline != NULL && choice->level == SIM_TIMELINE_BURST;
   const sim_events events = {.context = &w, .event = take_event, .burst = bursts ? take_burst : NULL};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};

@@ -10,7 +10,8 @@
 
 const wf_option timeline_option_rows[TIMELINE_OPTIONS] = {
     {"timeline", WF_TEXT(timeline_options, path), "FILE",
-     "engines with cycles: write the run as a trace for Perfetto or chrome://tracing; FILE.gz: packed"},
+     "engines with cycles: write the run as a trace for Perfetto or chrome://tracing; FILE.pftrace: in Perfetto's own "
+     "form, which is smaller; FILE.gz, FILE.pftrace.gz: packed"},
     {"timeline-level", WF_TEXT(timeline_options, level), "step|command|burst",
      "of the timeline: the steps of a network; also the commands at work (default of networks); also waiting commands "
      "and bursts on the bus (default of programs)"},
@@ -104,10 +105,21 @@ const char *timeline_asked(const timeline_options *options) {
 
 // ---- sinks
 
-timeline_sinks timeline_sinks_open(const timeline_files *files, const hw_array *array, const char *title,
-                                   sim_timeline_level level) {
+// Whether the name ends so, before a ".gz".
+static bool has_ending(const char *path, const char *ending) {
+  const size_t length = strlen(path) - (wf_gzip_named(path) ? strlen(".gz") : 0), size = strlen(ending);
+  return length > size && strncmp(path + length - size, ending, size) == 0;
+}
+
+static const sim_timeline_form *form_of(const char *path) {
+  return has_ending(path, ".pftrace") ? &sim_timeline_perfetto : &sim_timeline_json;
+}
+
+timeline_sinks timeline_sinks_open(const timeline_files *files, const timeline_options *options, const hw_array *array,
+                                   const char *title, sim_timeline_level level) {
   timeline_sinks sinks = {.timeline = NULL};
-  if (files->timeline.out != NULL) sinks.timeline = sim_timeline_open(files->timeline.out, array, title, level);
+  if (files->timeline.out != NULL)
+    sinks.timeline = sim_timeline_open(files->timeline.out, form_of(options->path), array, title, level);
   if (files->konata.out != NULL) sinks.konata = sim_konata_open(files->konata.out, array);
   return sinks;
 }

@@ -41,8 +41,9 @@ typedef struct timeline_sinks {
   sim_konata *konata;
 } timeline_sinks;
 
-timeline_sinks timeline_sinks_open(const timeline_files *files, const hw_array *array, const char *title,
-                                   sim_timeline_level level);
+// A timeline whose name ends in .pftrace or .pftrace.gz is in Perfetto's form.
+timeline_sinks timeline_sinks_open(const timeline_files *files, const timeline_options *options, const hw_array *array,
+                                   const char *title, sim_timeline_level level);
 // Whether they have any use for events of commands.
 bool timeline_sinks_hear(const timeline_sinks *sinks, sim_timeline_level level);
 void timeline_sinks_event(const timeline_sinks *sinks, const sim_event *event);

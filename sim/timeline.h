@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open. Its level says what it has:
+// A run for a viewer of traces: as a Chrome trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open, or as
+// Perfetto's own, which is smaller. Its level says what it has:
 //   step     the steps of a network, those of the array and those of the hart
 //   command  also, per class of commands, a group of tracks with commands at work, from issue to done; with the cycle
 //            engine graphs of bytes on the bus and of the mesh
@@ -23,16 +24,25 @@ typedef enum { SIM_TIMELINE_STEP, SIM_TIMELINE_COMMAND, SIM_TIMELINE_BURST, SIM_
 extern const char *const sim_timeline_level_names[SIM_TIMELINE_LEVELS];
 
 typedef struct sim_timeline sim_timeline;
+typedef struct sim_timeline_form sim_timeline_form;
+extern const sim_timeline_form sim_timeline_json, sim_timeline_perfetto;
 
 // Writes to `out`, which stays the caller's, as does the array.
-sim_timeline *sim_timeline_open(FILE *out, const hw_array *array, const char *title, sim_timeline_level level);
+sim_timeline *sim_timeline_open(FILE *out, const sim_timeline_form *form, const hw_array *array, const char *title,
+                                sim_timeline_level level);
 // Whether events and bursts from here on are written; at first they are. A command that is on its way then ends as
 // "unfinished".
 void sim_timeline_record(sim_timeline *timeline, bool on);
-// A step that is over, recorded or not: a slice on the array's track or the hart's. `arguments` is the inside of a JSON
-// object, "" for none.
+// A step that is over, recorded or not: a slice on the array's track or the hart's.
+typedef struct sim_timeline_argument {
+  const char *name, *text;  // without a text it is the value
+  double value;             // at least 0
+  unsigned decimals;
+} sim_timeline_argument;
 typedef struct sim_timeline_step_slice {
-  const char *name, *arguments;
+  const char *name;
+  const sim_timeline_argument *arguments;
+  size_t argument_count;
   bool on_array;
   uint64_t start, cycles;
 } sim_timeline_step_slice;

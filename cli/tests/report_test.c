@@ -58,7 +58,7 @@ static void replay(run *r, const char *path) {
   wf_diag diag = wf_diag_to(stderr);
   FILE *out = tmpfile();
   assert_non_null(out);
-  r->timeline = sim_timeline_open(out, &r->array, path, SIM_TIMELINE_BURST);
+  r->timeline = sim_timeline_open(out, &sim_timeline_json, &r->array, path, SIM_TIMELINE_BURST);
   const sim_events events = {.context = r, .event = take_event};
   const sim_run_config config = {
       .array = &r->array, .engine = &sim_cycle_engine, .events = &events, .watch = watch, .watch_context = r};
@@ -382,7 +382,7 @@ static void test_unfinished(void **state) {
   hw_array array;
   load(&array, "dim2");
   FILE *out = tmpfile();
-  sim_timeline *timeline = sim_timeline_open(out, &array, "\"quoted\"\\", SIM_TIMELINE_BURST);
+  sim_timeline *timeline = sim_timeline_open(out, &sim_timeline_json, &array, "\"quoted\"\\", SIM_TIMELINE_BURST);
   sim_event event = {.kind = SIM_EVENT_ALLOC, .unit = SIM_CLASSES, .index = 7, .cycle = 10, .funct = ISA_FUNCT_MVIN};
   sim_timeline_event(timeline, &event);
   event = (sim_event){.kind = SIM_EVENT_ISSUE, .unit = SIM_CLASS_LOAD, .index = 7, .cycle = 12};
