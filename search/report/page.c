@@ -89,6 +89,7 @@ void report_page_write(report_page_kind kind, const char *json, FILE *out) {
   const mark marks[] = {{"@STYLE@", report_page_css},
                         {"@CHART@", report_chart_js},
                         {"@COMMON@", report_common_js},
+                        {"@PARALLEL@", report_parallel_js},
                         {"@LAYOUT@", report_layout_js},
                         {"@GRAPH@", report_graph_js},
                         {"@TIMELINE@", report_timeline_js},

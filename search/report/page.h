@@ -8,7 +8,7 @@
 
 extern const char report_page_html[], report_page_css[], report_page_js[], report_chart_js[];
 extern const char report_common_js[], report_network_html[], report_network_js[];
-extern const char report_layout_js[], report_graph_js[], report_timeline_js[];
+extern const char report_layout_js[], report_graph_js[], report_timeline_js[], report_parallel_js[];
 extern const char report_study_html[], report_study_js[];
 
 typedef enum {

@@ -3,7 +3,7 @@
 (async () => {
   const { $, number, percent, element, colours } = weft;
   const data = await weft.data();
-  const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null, filters: {}, pins: [] };
+  const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null, filters: {}, ranges: new Map(), pins: [] };
   const PINS = 4;  // points side by side
 
   // An array without a table of energies has none.
@@ -30,12 +30,19 @@
 
   const isMeasured = (p) => p.sums !== undefined && p.sums[state.network] !== null;
   const passes = (p) => Object.entries(state.filters).every(([name, value]) => String(p.values[name]) === value);
-  const isGood = (p) => isMeasured(p) && passes(p);
+  const isShown = (p) => isMeasured(p) && passes(p);
+  const isGood = (p) => isShown(p) && inRanges(p);
   const good = () => data.points.filter(isGood);
 
   // ---- the scatter
 
   function colourOf(p) { return state.colour === 'dim' ? p.dim : p.values[state.colour]; }
+
+  // Groups keep their colours whatever is left out.
+  function tints() {
+    const groups = [...new Set(data.points.filter(isMeasured).map(colourOf))].sort((a, b) => (a > b ? 1 : -1));
+    return new Map(groups.map((g, i) => [g, colours()[i % colours().length]]));
+  }
 
   // Points that no other beats in both axes, from left to right.
   function front(points) {
@@ -52,12 +59,12 @@
 
   function drawScatter() {
     const x = axes[state.x], y = axes[state.y], points = scatterPoints();
-    const groups = [...new Set(points.map((q) => colourOf(q.p)))].sort((a, b) => (a > b ? 1 : -1));
+    const used = new Set(points.map((q) => colourOf(q.p)));
     weft.draw('scatter', () => {
-      const sets = groups.map((g, i) => ({
+      const sets = [...tints()].filter(([g]) => used.has(g)).map(([g, tint]) => ({
         label: (state.colour === 'dim' ? 'side' : state.colour) + ' ' + g,
         data: points.filter((q) => colourOf(q.p) === g),
-        backgroundColor: colours()[i % colours().length] + 'b0',
+        backgroundColor: tint + 'b0',
         pointRadius: points.length > 2000 ? 2 : 4,
         pointHoverRadius: 7,
       }));
@@ -97,6 +104,67 @@
     choose(list[Math.min(list.length - 1, Math.max(0, at + step))].p, false);
   }
 
+  // ---- parameters and figures on parallel axes, and ranges of them
+
+  const scaled = new Map();  // by network
+  function parallelAxes() {
+    const n = state.network, measured = data.points.filter(isMeasured);
+    if (!scaled.has(n)) {
+      const ofArrays = parameters.map((name) => ({ key: '@' + name, label: same(name), of: (p) => p.values[name] })).map((a) => ({ ...a, scale: weft.scale(data.points.map(a.of)) }));
+      const ofRuns = Object.entries(axes).map(([key, axis]) => ({ key, label: axis.label, of: (p) => axis.of(p, n) })).map((a) => ({ ...a, scale: weft.scale(measured.map(a.of), true) }));
+      scaled.set(n, [...ofArrays, ...ofRuns].filter((a) => a.scale.known.length > 1));
+    }
+    return scaled.get(n);
+  }
+  const inRanges = (p) => state.ranges.size === 0 || parallelAxes().every((a) => !state.ranges.has(a.key) || a.scale.inside(a.of(p), state.ranges.get(a.key)));
+  const keepRanges = () => weft.keep('ranges', state.ranges.size ? JSON.stringify([...state.ranges]) : null);
+
+  // Those of the URL that the axes know.
+  function recallRanges() {
+    let list = [];
+    try { list = JSON.parse(weft.recall('ranges') || '[]'); } catch { list = []; }
+    for (const item of Array.isArray(list) ? list : []) {
+      const [key, range] = Array.isArray(item) ? item : [], axis = parallelAxes().find((a) => a.key === key);
+      if (axis && Array.isArray(range) && range.length === 2 && range.every(axis.scale.has)) state.ranges.set(key, range);
+    }
+  }
+
+  // What another network's runs were asked for says nothing of this one's.
+  function leaveRanges() {
+    for (const key of ['cycles', 'energy', 'edp', 'ad']) state.ranges.delete(key);
+    keepRanges();
+  }
+
+  function changeRanges(act) {
+    act();
+    keepRanges();
+    show();
+  }
+
+  function fillRanges(shown) {
+    const text = (v) => (typeof v === 'number' ? number(v) : String(v)), word = ([a, b]) => (a === b ? text(a) : `${text(a)} to ${text(b)}`);
+    const known = parallelAxes().filter((a) => state.ranges.has(a.key));
+    $('ranges-count').textContent = known.length ? `${number(good().length)} of ${number(shown.length)} points` : `${number(shown.length)} points, no ranges`;
+    const chips = known.map((a) => {
+      const chip = weft.button(`${a.label}: ${word(state.ranges.get(a.key))} \u00d7`, () => changeRanges(() => state.ranges.delete(a.key)));
+      chip.setAttribute('aria-label', `leave the range of ${a.label}`);
+      return chip;
+    });
+    if (known.length > 1) chips.push(weft.button('all again', () => changeRanges(() => state.ranges.clear())));
+    $('ranges').replaceChildren(...chips);
+  }
+
+  let parallel = null, parallelTints = null;
+  function drawParallel() {
+    const shown = data.points.filter(isShown);
+    $('parallel-part').hidden = parallelAxes().length < 2 || shown.length < 2;
+    if ($('parallel-part').hidden) return;
+    parallelTints = tints();
+    parallel = parallel || weft.parallel('parallel', { tint: (p) => parallelTints.get(colourOf(p)), say: pointText, choose: (p) => choose(p, false), change: () => changeRanges(() => {}) });
+    fillRanges(shown);
+    parallel({ axes: parallelAxes(), points: shown, ranges: state.ranges, marked: [state.chosen, ...state.pins].filter((p) => p) });
+  }
+
   // ---- one point
 
   function layersOf(p) {
@@ -131,6 +199,7 @@
       ...parameters.map((name) => [same(name), p.values[name]])]);
     const layers = layersOf(p);
     drawScatter();
+    drawParallel();
     drawBars(layers);
     drawRoofline(p, layers);
     drawStalls(layers);
@@ -221,6 +290,7 @@
     weft.keep('compare', state.pins.map((q) => q.id).join('.'));
     if (state.chosen) $('pin').textContent = state.pins.includes(state.chosen) ? 'compare no longer' : 'put beside others';
     drawScatter();
+    drawParallel();
     fillPoints();
     compare();
   }
@@ -386,9 +456,9 @@
     drawSearch();
     compare();
     const points = good();
-    $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them ${Object.keys(state.filters).length ? 'pass the filters and are ' : ''}good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
+    $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them ${Object.keys(state.filters).length + state.ranges.size ? 'pass the filters and are ' : ''}good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
       `cycles are those of engine ${data.engine}.`;
-    if (points.length === 0) { $('chosen').hidden = true; state.chosen = null; drawScatter(); fillPoints(); return; }
+    if (points.length === 0) { $('chosen').hidden = true; state.chosen = null; drawScatter(); drawParallel(); fillPoints(); return; }
     const best = axes.edp || axes.ad;
     const rank = (p) => { const v = best.of(p, state.network); return Number.isFinite(v) ? v : Infinity; };
     const stays = state.chosen && isGood(state.chosen);
@@ -404,11 +474,12 @@
   const first = data.networks.reduce((best, _, n) => (goodFor(n) > goodFor(best) ? n : best), 0);
   const axisNames = Object.entries(axes).map(([key, axis]) => [key, axis.label]);
   const changes = (key, of) => (v, begin) => { state[key] = of(v); if (!begin) show(); };
-  weft.options('network', data.networks.map((n, i) => [String(i), n.name]), String(first), changes('network', Number));
+  weft.options('network', data.networks.map((n, i) => [String(i), n.name]), String(first), (v, begin) => { state.network = Number(v); if (!begin) { leaveRanges(); show(); } });
   weft.options('x-axis', axisNames, state.x, changes('x', String));
   weft.options('y-axis', axisNames, state.y, changes('y', String));
   weft.options('colour', [['dim', 'side of the array'], ...parameters.map((p) => [p, same(p)])], state.colour, changes('colour', String));
   makeFilters();
+  recallRanges();
   const byId = (id) => data.points.find((p) => String(p.id) === id && isMeasured(p));
   if (weft.recall('point') !== null) state.chosen = byId(weft.recall('point')) || null;
   state.pins = (weft.recall('compare') || '').split('.').map(byId).filter((p) => p).slice(-PINS);
@@ -422,5 +493,5 @@
     e.preventDefault();
   };
   show();
-  document.addEventListener('theme', () => { if (state.chosen) drawStalls(layersOf(state.chosen)); compare(); });
+  document.addEventListener('theme', () => { if (state.chosen) drawStalls(layersOf(state.chosen)); drawParallel(); compare(); });
 })();

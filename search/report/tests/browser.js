@@ -113,6 +113,57 @@ window.addEventListener('load', async () => {
   filter.onchange();
   check('a filter that stays', column('points', 1).length === all.length && !location.hash.includes('filter-0'));
 
+  // ---- ranges on the parallel axes
+
+  const fan = document.querySelector('#parallel canvas'), over = document.querySelector('#parallel svg');
+  const axisOf = (key) => fan.weft.axes.findIndex((a) => a.key === key);
+  const finger = (type, [x, y], i) => { const r = over.getBoundingClientRect();
+    (i === undefined ? over : over.querySelector(`[data-axis="${i}"] .reach`)).dispatchEvent(new PointerEvent(type, { bubbles: true, button: type === 'pointerdown' ? 0 : -1, clientX: r.left + x, clientY: r.top + y })); };
+  const drawOn = async (i, from, to) => { finger('pointerdown', from, i); finger('pointermove', [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]); finger('pointermove', to); await pause();
+    const during = fan.weft.passing(); finger('pointerup', to); await pause(); return during; };
+  const plotted = () => scatter().data.datasets.flatMap((s) => s.data.filter((d) => d.p)).length;
+  const chips = () => [...$('ranges').children].map((b) => b.textContent);
+  const of = axisOf('cycles'), figures = numbers().sort((a, b) => a - b), [x0] = fan.weft.place(of, figures[0]);
+  const rim = (v) => fan.weft.place(of, v)[1];
+  check('no axis for each parameter', fan.weft.axes.filter((a) => a.key.startsWith('@')).length > 0 && fan.weft.axes.length > 4);
+  const between = figures.findIndex((v, i) => i > 0 && rim(figures[i - 1]) - rim(v) > 2), few = figures.slice(0, between);
+  const during = await drawOn(of, [x0, rim(figures[0]) + 8], [x0, (rim(figures[between - 1]) + rim(figures[between])) / 2]);
+  check(`a range of ${few.length} points leaves ${during} while it is drawn`, during === few.length);
+  check(`a range of ${few.length} points leaves ${numbers()} in the table`, numbers().sort((a, b) => a - b).join() === few.join());
+  check(`a range of ${few.length} points leaves ${plotted()} in the chart`, plotted() === few.length);
+  check('the range is not named', chips().length === 1 && chips()[0].startsWith('cycles') && /[#&]ranges=/.test(location.hash));
+  check('the range is not said', over.querySelector(`[data-axis="${of}"]`).getAttribute('aria-valuetext') !== 'all');
+  const other = fan.weft.axes.findIndex((a) => a.key.startsWith('@')), axis = fan.weft.axes[other];
+  const narrow = new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true });
+  over.querySelector(`[data-axis="${other}"]`).focus();
+  over.querySelector(`[data-axis="${other}"]`).dispatchEvent(narrow);
+  await pause();
+  check('two ranges', chips().length === 3 && chips()[2] === 'all again' && !chips()[1].includes(String(axis.scale.known[axis.scale.known.length - 1]) + ' '));
+  check('the axis loses the focus', document.activeElement.dataset.axis === String(other));
+  const both = fan.weft.passing();
+  check('points that are in one range alone', numbers().length === both && both <= few.length);
+  over.querySelector(`[data-axis="${other}"]`).dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true, cancelable: true }));
+  await pause();
+  check('Delete leaves no range', chips().length === 1 && numbers().length === few.length);
+  finger('pointerdown', [x0, rim(figures[0]) - 1], of);
+  finger('pointerup', [x0, rim(figures[0]) - 1]);
+  await pause();
+  check('a click leaves no range', chips().length === 0 && numbers().length === all.length && !location.hash.includes('ranges='));
+  const last = fan.weft.axes.length - 1, p1 = fan.weft.axes[0], chosenBefore = scatter().data.datasets.find((s) => s.data.some((d) => d.p)).data[0].p;
+  const aim = [fan.weft.place(0, p1.of(chosenBefore)), fan.weft.place(1, fan.weft.axes[1].of(chosenBefore))], near = [0, 1].map((c) => (aim[0][c] + aim[1][c]) / 2);
+  finger('pointermove', near);
+  check('a line is not told of', !document.querySelector('#parallel .tip').hidden && /^point \d+:/.test(document.querySelector('#parallel .tip').textContent));
+  const told = /^point (\d+):/.exec(document.querySelector('#parallel .tip').textContent);
+  over.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: over.getBoundingClientRect().left + near[0], clientY: over.getBoundingClientRect().top + near[1] }));
+  await pause();
+  check('a click on a line chooses no point', told && $('chosen-title').textContent === `Point ${told[1]}`);
+  check('the lines are not drawn', fan.getContext('2d').getImageData(0, 0, fan.width, fan.height).data.some((v) => v !== 0) && last > 3);
+
+  // Scales: places for few values, a logarithm over more than a decade.
+  const words = weft.scale(['os', 'ws', 'ws']), many = weft.scale(Array.from({ length: 30 }, (_, i) => 2 ** i));
+  check('words on an axis', words.at('os') < words.at('ws') && words.inside('ws', ['ws', 'ws']) && !words.inside('os', ['ws', 'ws']) && words.range(0.6, 1).join() === 'ws,ws');
+  check('a logarithmic axis', Math.abs(many.at(2 ** 10) - 10 / 29) < 1e-9 && many.range(-1, 2).join() === `1,${2 ** 29}` && !many.inside(NaN, [1, 8]));
+
   // The dark page and back; paper is light.
   const ground = () => getComputedStyle(document.body).backgroundColor, light = ground();
   $('theme').click();
