@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What leaves Weft for other tools: the RTL of one array with its parameters, and the same array in the forms that
-// Gemmini's generator, Gemmini's programs, Timeloop, ONNXim and FuseSoC read. Every text names the array and its hash.
+// Gemmini's generator, Gemmini's programs, Timeloop, AccelForge,
+// STONNE, ONNXim and FuseSoC read. Every text names the array and its hash.
 #ifndef HW_EXPORT_EXPORT_H
 #define HW_EXPORT_EXPORT_H
 
@@ -23,6 +24,15 @@ bool hw_export_gemmini_header(const hw_array *array, FILE *out);
 
 // A Timeloop architecture, version 0.3.
 bool hw_export_timeloop(const hw_array *array, FILE *out);
+
+// The same of version 0.4, with constraints of mappings.
+bool hw_export_timeloop_v4(const hw_array *array, FILE *out);
+
+// An architecture of AccelForge.
+bool hw_export_accelforge(const hw_array *array, FILE *out);
+
+// A configuration of STONNE: an output-stationary mesh.
+bool hw_export_stonne(const hw_array *array, FILE *out);
 
 // A configuration of ONNXim: one core.
 bool hw_export_onnxim(const hw_array *array, FILE *out);
