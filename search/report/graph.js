@@ -41,7 +41,7 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
     const text = (x, y, line, className) => svg('text', { x, y, class: className, ...(className === 'at' ? { 'text-anchor': 'end' } : {}) }, [line]);
     return svg('g', { id: `${id}-${i}`, class: 'node' + (about.faint ? ' faint' : ''), transform: `translate(${left} ${top})`, 'data-node': i, role: 'option', 'aria-selected': 'false', 'aria-label': about.said }, [
       title(about.hover), svg('rect', { class: 'box', width: NODE.width, height: NODE.height, rx: 6 }), svg('rect', { class: 'strip', width: 8, height: NODE.height, rx: 3 }),
-      svg('g', { class: 'words', 'clip-path': `url(#${id}-inside)` }, [text(15, 17, about.head, 'head'), text(NODE.width - 7, 17, about.corner, 'at'), text(15, 32, about.name, ''), text(15, 46, about.figure, '')]),
+      svg('g', { class: 'words', 'aria-hidden': 'true', 'clip-path': `url(#${id}-inside)` }, [text(15, 17, about.head, 'head'), text(NODE.width - 7, 17, about.corner, 'at'), text(15, 32, about.name, ''), text(15, 46, about.figure, '')]),
       svg('rect', { class: 'heat', x: 8, y: NODE.height - 4, width: Math.max(0, (NODE.width - 10) * about.share), height: 3 })]);
   }
 

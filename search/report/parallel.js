@@ -175,6 +175,8 @@ weft.parallel = (id, { tint, say, choose, change }) => {
     if (drag.moved) dragged(e, true); else if (ranges.has(axes[drag.i].key)) leave(drag.i);
     drag = null;
   });
+  // A finger on an axis does not scroll the page; touch-action holds for a whole SVG alone.
+  svg.addEventListener('touchstart', (e) => { if (e.target.closest('.axis')) e.preventDefault(); }, { passive: false });
   svg.addEventListener('pointercancel', () => { drag = null; });
 
   svg.addEventListener('keydown', (e) => {

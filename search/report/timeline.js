@@ -180,7 +180,8 @@ weft.timeline = (id, { spans, rows, unit, say, choose, open }) => {
   new ResizeObserver(draw).observe(canvas);
 
   const kept = /^(\d+)-(\d+)$/.exec(weft.recall('time') || '');
-  if (kept) show(Number(kept[1]), Number(kept[2])); else draw();
+  if (kept) show(Number(kept[1]), Number(kept[2]));
+  mark(-1);
   canvas.weft = { view, place: (i, name) => { const row = heights.find((r) => r.name === name); return [toX((spans[i].from + spans[i].until) / 2), row.top + row.height / 2]; } };
   return { mark, draw, zoom, showWhole, showSpan };
 };

@@ -144,6 +144,8 @@ window.addEventListener('load', async () => {
   check('points that are in one range alone', numbers().length === both && both <= few.length);
   over.querySelector(`[data-axis="${other}"]`).dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true, cancelable: true }));
   await pause();
+  const scrolls = (target) => target.dispatchEvent(new Event('touchstart', { bubbles: true, cancelable: true }));
+  check('a finger on an axis scrolls the page, or one beside does not', !scrolls(over.querySelector('.reach')) && scrolls(over));
   check('Delete leaves no range', chips().length === 1 && numbers().length === few.length);
   finger('pointerdown', [x0, rim(figures[0]) - 1], of);
   finger('pointerup', [x0, rim(figures[0]) - 1]);

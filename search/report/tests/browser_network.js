@@ -142,6 +142,7 @@ window.addEventListener('load', async () => {
   const pixel = ([x, y]) => line.getContext('2d').getImageData(Math.round(x * devicePixelRatio), Math.round(y * devicePixelRatio), 1, 1).data.join();
   check('steps that meet', data.steps.every((s, i) => i === 0 || s.start >= data.steps[i - 1].start + data.steps[i - 1].cycles));
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+  check('the slider has no value', line.getAttribute('aria-valuenow') === '0' && line.getAttribute('aria-valuetext') !== '');
   const rowOf = (s) => (s.place === 'array' ? 'array' : 'hart');
   check('nothing stands in the row of the longest step', pixel(line.weft.place(long, rowOf(data.steps[long]))) !== pixel([line.clientWidth - 1, 2]));
   onLine('pointermove', long, rowOf(data.steps[long]));
