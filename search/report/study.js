@@ -4,8 +4,8 @@
   const data = await weft.data(), rows = data.rows;
   const ALL = '';
   const fields = ['network', 'array', 'lowering', 'mapping'];
-  const state = { colour: 'compression' };
   const values = (field) => [...new Set(rows.map((r) => r[field]))];
+  const state = { colour: values('compression').length > colours().length ? 'kind' : 'compression' };  // one each
   const kind = (r) => r.compression.split(' ')[0];
   const tints = { compression: (r) => r.compression, kind, binds: (r) => r.binds, network: (r) => r.network, array: (r) => r.array, lowering: (r) => r.lowering, mapping: (r) => r.mapping };
   const bounds = ['array', 'edges', 'memory', 'waits'];
