@@ -12,7 +12,7 @@
 #include "search/layers/network.h"
 
 typedef struct crosscheck_options {
-  const char *form, *csv, *topology;
+  const char *form, *csv, *topology, *problems;
 } crosscheck_options;
 
 // Of all layers, each as often as the network has it.
@@ -175,8 +175,33 @@ static bool write_topology(const job *j, wf_diag *diag) {
   return cli_close(out, j->options->topology, diag) && said;
 }
 
+// Layers are numbered: names may occur twice.
+static bool write_problem(const job *j, size_t layer, wf_diag *diag) {
+  char *name = wf_name_file(j->network->layers[layer].name);
+  char *path = wf_format("%s/%03zu-%s.yaml", j->options->problems, layer + 1, name);
+  FILE *out = cli_open_output(path, diag);
+  if (out != NULL) crosscheck_write_problem(&j->network->layers[layer], out);
+  const bool good = out != NULL && cli_close(out, path, diag);
+  wf_free(path);
+  wf_free(name);
+  return good;
+}
+
+static bool write_problems(const job *j, wf_diag *diag) {
+  bool good = cli_make_directory(j->options->problems, diag);
+  for (size_t i = 0; i < j->network->count && good; i++) good = write_problem(j, i, diag);
+  return good;
+}
+
+// What runs nothing.
+static cli_exit write_layers(const job *j, wf_diag *diag) {
+  bool good = j->options->topology == NULL || write_topology(j, diag);
+  good = (j->options->problems == NULL || write_problems(j, diag)) && good;
+  return good ? CLI_OK : CLI_BAD_INPUT;
+}
+
 static cli_exit compare(job *j, wf_diag *diag) {
-  if (j->options->topology != NULL) return write_topology(j, diag) ? CLI_OK : CLI_BAD_INPUT;
+  if (j->options->topology != NULL || j->options->problems != NULL) return write_layers(j, diag);
   j->results = wf_calloc(j->network->count, sizeof *j->results);
   const bool ran = run_layers(j, diag);
   if (cli_prints(j->common)) print_text(j);
@@ -186,11 +211,12 @@ static cli_exit compare(job *j, wf_diag *diag) {
   return !good ? CLI_BAD_INPUT : ran ? CLI_OK : CLI_CANNOT_BUILD;
 }
 
-// A topology is written without running anything: these would have nothing to say.
-static bool topology_alone(const cli_common *common, const crosscheck_options *o) {
+// A topology and problems are written without running anything: these would have nothing to say.
+static bool layers_alone(const cli_common *common, const crosscheck_options *o) {
+  const char *written = o->topology != NULL ? "--topology" : o->problems != NULL ? "--problems" : NULL;
   const char *unused = o->csv != NULL ? "--csv" : common->json != NULL ? "--json" : o->form != NULL ? "--form" : NULL;
-  if (o->topology == NULL || unused == NULL) return true;
-  fprintf(stderr, "weft: error: --topology runs nothing, so it takes no %s\n  hint: a second call without it\n",
+  if (written == NULL || unused == NULL) return true;
+  fprintf(stderr, "weft: error: %s runs nothing, so it takes no %s\n  hint: a second call without it\n", written,
           unused);
   return false;
 }
@@ -208,6 +234,8 @@ static const wf_option crosscheck_rows[] = {
     {"form", WF_TEXT(crosscheck_options, form), "NAME", "scale-sim (default), scale-sim-os or stonne"},
     {"topology", WF_TEXT(crosscheck_options, topology), "FILE|-",
      "run nothing: write the layers as SCALE-Sim reads them"},
+    {"problems", WF_TEXT(crosscheck_options, problems), "DIR",
+     "run nothing: write each layer as a problem of Timeloop 0.4"},
     {"csv", WF_TEXT(crosscheck_options, csv), "FILE|-", "write a line for each layer"},
 };
 
@@ -231,7 +259,7 @@ cli_exit cli_crosscheck(int argc, char **argv) {
   job j = {.common = &common, .options = &o};
   hw_array array;
   layers_network network = {0};
-  if (!topology_alone(&common, &o)) return CLI_USAGE;
+  if (!layers_alone(&common, &o)) return CLI_USAGE;
   j.form = CROSSCHECK_SCALE_SIM;
   if (o.form != NULL && !find_form(o.form, &j.form)) return CLI_USAGE;
   if (!cli_check_output(o.csv, &diag) || !cli_check_output(o.topology, &diag) ||

@@ -191,6 +191,10 @@ printf 'Layer, M, N, K,\nproduct, 64, 48, 32,\n' >layers.csv
 expect 0 '^product  .* 659 ' "$weft" crosscheck layers.csv
 expect 0 '"difference":.?{' "$weft" crosscheck --form stonne --json - layers.csv
 expect 0 '^product,1,good,.*,659,' "$weft" crosscheck --csv - --quiet layers.csv
+expect 0 '' "$weft" crosscheck --problems problems layers.csv
+expect 0 '^001-product.yaml$' ls problems
+expect 0 '^    M: 48$' cat problems/001-product.yaml
+expect 2 'problems runs nothing, so it takes no --csv' "$weft" crosscheck --problems problems --csv o.csv layers.csv
 expect 0 '^product, 64, 1, 1, 1, 32, 48, 1,' "$weft" crosscheck --topology - layers.csv
 for option in '--csv x.csv' '--json x.json' '--form stonne'; do
   # shellcheck disable=SC2086  # two words

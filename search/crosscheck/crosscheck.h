@@ -45,4 +45,8 @@ crosscheck_result crosscheck_layer(const layers_layer *layer, const hw_array *ar
 // result is false.
 bool crosscheck_write_topology(const layers_network *network, FILE *out, wf_diag *diag);
 
+// The layer as a problem that Timeloop's front end reads, and layers_load reads back: with all of a convolution's
+// dimensions, strides and dilations. Of groups it has one; a comment says how many there are, and how often it occurs.
+void crosscheck_write_problem(const layers_layer *layer, FILE *out);
+
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed forms against what the tools themselves printed, causes that add up, and topologies that are read back.
+// Closed forms against what the tools themselves printed, causes that add up, and topologies and problems that
+// are read back.
 #include "search/crosscheck/crosscheck.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/test.h"
+#include "search/layers/timeloop.h"
 
 static layers_layer product(int64_t m, int64_t k, int64_t n) {
   return (layers_layer){
@@ -134,12 +136,58 @@ static void the_rest_of_a_topology(void **state) {
   free(said);
 }
 
+// ---- problems
+
+static layers_network read_problem(const layers_layer *layer) {
+  layers_network back = {.arena = wf_arena_create()};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  crosscheck_write_problem(layer, out);
+  fclose(out);
+  wf_diag diag = wf_diag_to(stderr);
+  const hw_yaml_node *root = hw_yaml_tree_parse(back.arena, "p.yaml", text, size, &diag);
+  assert_non_null(root);
+  assert_true(layers_timeloop_is(root) && layers_timeloop_read(&back, "p", root, &diag));
+  free(text);
+  return back;
+}
+
+static void check_problem(const layers_layer *layer) {
+  layers_network back = read_problem(layer);
+  assert_int_equal(back.count, 1);
+  for (int dim = 0; dim < BLOCK_DIMS; dim++)
+    assert_int_equal(back.layers[0].size[dim], layer->depthwise && dim == BLOCK_DIM_K ? 1 : layer->size[dim]);
+  for (int axis = 0; axis < 2; axis++) {
+    const bool flat = layer->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q] == 1;
+    const bool narrow = layer->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S] == 1;
+    assert_int_equal(back.layers[0].stride[axis], flat ? 1 : layer->stride[axis]);
+    assert_int_equal(back.layers[0].dilation[axis], narrow ? 1 : layer->dilation[axis]);
+  }
+  layers_release(&back);
+}
+
+static void problems_are_read_back(void **state) {
+  (void)state;
+  for (size_t t = 0; layers_builtin_name(t) != NULL; t++) {
+    layers_network network = {0};
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(layers_load(&network, layers_builtin_name(t), &diag));
+    for (size_t i = 0; i < network.count; i++) check_problem(&network.layers[i]);
+    layers_release(&network);
+  }
+  layers_layer layer = {.name = "l", .size = {1, 1, 1, 1, 1, 1, 1}, .stride = {2, 3}, .dilation = {4, 5}, .count = 1};
+  for (int dim = 0; dim < BLOCK_DIMS; dim++) layer.size[dim] = 11 + dim;
+  check_problem(&layer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(forms_are_those_of_the_tools),
                                      cmocka_unit_test(groups_are_one_after_the_other),
                                      cmocka_unit_test(causes_add_up),
                                      cmocka_unit_test(topologies_are_read_back),
                                      cmocka_unit_test(what_a_topology_cannot_say),
-                                     cmocka_unit_test(the_rest_of_a_topology)};
+                                     cmocka_unit_test(the_rest_of_a_topology),
+                                     cmocka_unit_test(problems_are_read_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
