@@ -4,8 +4,9 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
   const { element } = weft, box = weft.$(id), NS = 'http://www.w3.org/2000/svg';
   const NODE = { width: 176, height: 54, gap: 22, between: 38 };
   const MOST = 3, READABLE = 0.55, NEAR = 0.35;  // scales: the largest, the least to begin with, the least with text
-  const PAPER = 560;  // pixels that a strip on paper is high
-  const layout = weft.layout(count, edges.map(([from, to]) => [from, to]), NODE);
+  const MOST_COLUMNS = 16, PAPER = 560;  // pixels that a strip on paper is high
+  const rows = weft.layout(count, edges, NODE);
+  let layout = weft.fold(rows, edges, NODE, 1);
   const margin = 24, view = { k: 1, x: 0, y: 0 };
   let chosen = [], active = -1;
 
@@ -19,27 +20,27 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
 
   // ---- drawing
 
-  // Down from a node, straight through its lanes, into the top of the next.
-  function curve(path) {
+  // Down from a node, straight through its lanes, into the top of the next; by corners into another column.
+  function curve(path, breaks) {
     const half = NODE.height / 2;
     let d = `M${path[0][0]} ${path[0][1] + half}`;
     for (let i = 1; i < path.length; i++) {
       const [x0, y0] = [path[i - 1][0], path[i - 1][1] + half], [x1, y1] = [path[i][0], path[i][1] - half], middle = (y0 + y1) / 2;
-      d += x0 === x1 ? `V${y1}` : `C${x0} ${middle} ${x1} ${middle} ${x1} ${y1}`;
+      if (breaks[i]) d += breaks[i].map(([x, y]) => `L${x} ${y}`).join('') + `L${x1} ${y1}`;
+      else d += x0 === x1 ? `V${y1}` : `C${x0} ${middle} ${x1} ${middle} ${x1} ${y1}`;
       if (i < path.length - 1) d += `V${path[i][1] + half}`;
     }
     return d;
   }
 
   function drawEdge([from, to, text], i) {
-    const d = curve(layout.paths[i]);
-    return svg('g', { class: 'edge', 'data-edge': i }, [svg('path', { d, class: 'hit' }, [title(text)]), svg('path', { d, class: 'line', 'marker-end': `url(#${id}-arrow)` })]);
+    return svg('g', { class: 'edge', 'data-edge': i }, [svg('path', { class: 'hit' }, [title(text)]), svg('path', { class: 'line', 'marker-end': `url(#${id}-arrow)` })]);
   }
 
   function drawNode(i) {
-    const about = describe(i), left = layout.x[i] - NODE.width / 2, top = layout.y[i] - NODE.height / 2;
+    const about = describe(i);
     const text = (x, y, line, className) => svg('text', { x, y, class: className, ...(className === 'at' ? { 'text-anchor': 'end' } : {}) }, [line]);
-    return svg('g', { id: `${id}-${i}`, class: 'node' + (about.faint ? ' faint' : ''), transform: `translate(${left} ${top})`, 'data-node': i, role: 'option', 'aria-selected': 'false', 'aria-label': about.said }, [
+    return svg('g', { id: `${id}-${i}`, class: 'node' + (about.faint ? ' faint' : ''), 'data-node': i, role: 'option', 'aria-selected': 'false', 'aria-label': about.said }, [
       title(about.hover), svg('rect', { class: 'box', width: NODE.width, height: NODE.height, rx: 6 }), svg('rect', { class: 'strip', width: 8, height: NODE.height, rx: 3 }),
       svg('g', { class: 'words', 'aria-hidden': 'true', 'clip-path': `url(#${id}-inside)` }, [text(15, 17, about.head, 'head'), text(NODE.width - 7, 17, about.corner, 'at'), text(15, 32, about.name, ''), text(15, 46, about.figure, '')]),
       svg('rect', { class: 'heat', x: 8, y: NODE.height - 4, width: Math.max(0, (NODE.width - 10) * about.share), height: 3 })]);
@@ -50,15 +51,26 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
   const arrow = svg('marker', { id: `${id}-arrow`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, [svg('path', { d: 'M0 0L8 4L0 8z', class: 'tip' })]);
   const inside = svg('clipPath', { id: `${id}-inside` }, [svg('rect', { width: NODE.width - 4, height: NODE.height })]);
   const picture = svg('svg', { class: 'stage', role: 'presentation' }, [svg('defs', {}, [arrow, inside]), stage]);
-  const spots = Array.from({ length: count }, (_, i) => svg('rect', { x: layout.x[i] - NODE.width / 2, y: layout.y[i] - NODE.height / 2, width: NODE.width, height: NODE.height }));
+  const spots = Array.from({ length: count }, () => svg('rect', { width: NODE.width, height: NODE.height }));
   const frame = svg('rect', { class: 'frame', 'vector-effect': 'non-scaling-stroke' });
-  const map = svg('svg', { class: 'map', 'aria-hidden': 'true', preserveAspectRatio: 'none', viewBox: `${-margin} ${-margin} ${layout.width + 2 * margin} ${layout.height + 2 * margin}` }, [...spots, frame]);
+  const map = svg('svg', { class: 'map', 'aria-hidden': 'true', preserveAspectRatio: 'none' }, [...spots, frame]);
   const list = element('div', undefined, 'list'), sheets = element('div', undefined, 'sheets');
   list.tabIndex = 0;
   list.setAttribute('role', 'listbox');
   list.setAttribute('aria-label', `graph of ${count} nodes: up and down follow its edges, left and right stay in a row, Enter goes to the step, plus, minus and 0 change the size`);
   list.append(picture);
   box.replaceChildren(list, map, sheets);
+
+  function put() {
+    for (let i = 0; i < count; i++) {
+      const left = layout.x[i] - NODE.width / 2, top = layout.y[i] - NODE.height / 2;
+      nodes[i].setAttribute('transform', `translate(${left} ${top})`);
+      spots[i].setAttribute('x', left);
+      spots[i].setAttribute('y', top);
+    }
+    lines.forEach((line, i) => { for (const path of line.children) path.setAttribute('d', curve(layout.paths[i], layout.breaks[i])); });
+    map.setAttribute('viewBox', `${-margin} ${-margin} ${layout.width + 2 * margin} ${layout.height + 2 * margin}`);
+  }
 
   function paint() {
     for (let i = 0; i < count; i++) {
@@ -73,7 +85,19 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
   // ---- the view
 
   const size = () => ({ width: list.clientWidth || 800, height: list.clientHeight || 480 });
-  const whole = () => Math.min(1, size().width / (layout.width + 2 * margin), size().height / (layout.height + 2 * margin));
+  const fit = (at) => Math.min(1, size().width / (at.width + 2 * margin), size().height / (at.height + 2 * margin));
+  const whole = () => fit(layout);
+
+  // As many columns as show the whole largest; one more only if it gains a tenth.
+  function arrange(inColumns) {
+    const fold = (columns) => weft.fold(rows, edges, NODE, columns);
+    layout = fold(1);
+    for (let columns = 2; inColumns && columns <= Math.min(MOST_COLUMNS, rows.order.length); columns++) {
+      const other = fold(columns);
+      if (fit(other) > 1.1 * fit(layout)) layout = other;
+    }
+    put();
+  }
 
   function apply() {
     const { width, height } = size(), w = layout.width * view.k, h = layout.height * view.k, held = 60;
@@ -98,7 +122,7 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
     if (whole() >= READABLE) { showWhole(); return; }
     const { width, height } = size(), k = Math.max(READABLE, Math.min(1, width / (layout.width + 2 * margin)));
     const wide = layout.width * k > width - 2 * margin;
-    show(k, wide && count > 0 ? layout.x[layout.order[0][0]] : layout.width / 2, (height / 2 - margin) / k);
+    show(k, wide && count > 0 ? layout.x[rows.order[0][0]] : layout.width / 2, (height / 2 - margin) / k);
   }
 
   function zoom(factor, x = size().width / 2, y = size().height / 2) {
@@ -137,7 +161,7 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
 
   const next = (i, from, to) => edges.filter((e) => e[from] === i).map((e) => e[to])[0] ?? i;
   function beside(i, step) {
-    const row = layout.order[layout.rows[i]];
+    const row = rows.order[rows.rows[i]];
     return row[Math.min(row.length - 1, Math.max(0, row.indexOf(i) + step))];
   }
   const moves = { ArrowUp: (i) => next(i, 1, 0), ArrowDown: (i) => next(i, 0, 1), ArrowLeft: (i) => beside(i, -1), ArrowRight: (i) => beside(i, 1), Home: () => 0, End: () => count - 1 };
@@ -179,16 +203,27 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
     part.append(svg('use', { href: `#${id}-all` }));
     return part;
   }
+  let onScreen = null;
   function forPaper() {
-    const k = Math.min(0.6, 640 / (layout.width + 2 * margin)), pitch = NODE.height + NODE.between, rows = Math.max(1, Math.floor(PAPER / k / pitch)), parts = [];
-    for (let top = 0; top < layout.height; top += rows * pitch) parts.push(sheet(top - NODE.between / 2, Math.min(rows * pitch, layout.height - top + NODE.between), k));
+    onScreen = layout;
+    arrange(false);
+    const k = Math.min(0.6, 640 / (layout.width + 2 * margin)), pitch = NODE.height + NODE.between, most = Math.max(1, Math.floor(PAPER / k / pitch)), parts = [];
+    for (let top = 0; top < layout.height; top += most * pitch) parts.push(sheet(top - NODE.between / 2, Math.min(most * pitch, layout.height - top + NODE.between), k));
     sheets.replaceChildren(...parts);
   }
   addEventListener('beforeprint', forPaper);
-  addEventListener('afterprint', () => sheets.replaceChildren());
+  addEventListener('afterprint', () => {
+    layout = onScreen || layout;
+    put();
+    sheets.replaceChildren();
+  });
 
+  function start(inColumns) {
+    arrange(inColumns);
+    begin();
+    if (active >= 0) reveal(active);
+  }
   paint();
-  begin();
   let seen = size();
   new ResizeObserver(() => {
     const now = size();
@@ -197,5 +232,5 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
     seen = now;
     show(view.k, x, y);
   }).observe(list);
-  return { mark, paint, zoom, showWhole, layout, node: NODE, view };
+  return { mark, paint, zoom, showWhole, arrange: start };
 };

@@ -167,3 +167,26 @@ weft.layout = (() => {
     };
   };
 })();
+
+// A layout in columns, as text of a newspaper: so many rows in each, closed up to the left. What leads from one column to the
+// next goes below its rows, up between the columns and into the next from above. paths: points [x, y, column].
+weft.fold = (at, edges, sizes, columns) => {
+  const GUTTER = 64, AROUND = 16, LANE = 5, pitch = sizes.height + sizes.between;
+  const rowCount = at.order.length, each = Math.max(1, Math.ceil(rowCount / columns)), columnOf = (row) => Math.floor(row / each);
+  const ends = Array.from({ length: Math.max(1, Math.ceil(rowCount / each)) }, () => [Infinity, -Infinity]);
+  const reach = (row, low, high) => { const end = ends[columnOf(row)]; end[0] = Math.min(end[0], low); end[1] = Math.max(end[1], high); };
+  at.x.forEach((x, i) => reach(at.rows[i], x - sizes.width / 2, x + sizes.width / 2));
+  at.paths.forEach((path, e) => path.slice(1, -1).forEach(([x], i) => reach(at.rows[edges[e][0]] + 1 + i, x, x)));
+  const starts = [];
+  let width = 0;
+  for (const [low, high] of ends) { starts.push(width); width += Math.max(0, high - low) + GUTTER; }
+  const over = columns > 1 ? AROUND * 2 : 0, moved = (row, x, y) => { const c = columnOf(row); return [x - ends[c][0] + starts[c], y - c * each * pitch + over, c]; };
+  const nodes = at.x.map((x, i) => moved(at.rows[i], x, at.y[i])), used = new Array(ends.length).fill(0);
+  const around = (from, to) => {  // corners between two columns
+    const k = used[to[2]]++ % 6, gutter = starts[to[2]] - GUTTER / 2 + (k - 2.5) * LANE, low = from[1] + sizes.height / 2 + AROUND + k * 2, high = to[1] - sizes.height / 2 - AROUND - k * 2;
+    return [[from[0], low], [gutter, low], [gutter, high], [to[0], high]];
+  };
+  const paths = at.paths.map((path, e) => path.map(([x, y], i) => moved(at.rows[edges[e][0]] + i, x, y)));
+  const breaks = paths.map((path) => path.map((point, i) => (i > 0 && point[2] !== path[i - 1][2] ? around(path[i - 1], point) : null)));
+  return { x: nodes.map((n) => n[0]), y: nodes.map((n) => n[1]), paths, breaks, width: Math.max(0, width - GUTTER), height: Math.min(rowCount, each) * pitch - sizes.between + 2 * over };
+};

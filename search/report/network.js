@@ -220,6 +220,7 @@
       tint: (i) => [graphTint(graphNodes[i])[1], 1], choose: chooseNode,
       open: (i) => { if (graphNodes[i].main) $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' }); },
     });
+    weft.options('graph-shape', [['columns', 'in columns'], ['down', 'in one column']], innerWidth < 600 ? 'down' : 'columns', (v) => graph.arrange(v === 'columns'));
     $('graph-in').onclick = () => graph.zoom(1.4);
     $('graph-out').onclick = () => graph.zoom(1 / 1.4);
     $('graph-whole').onclick = graph.showWhole;

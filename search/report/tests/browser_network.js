@@ -79,6 +79,19 @@ window.addEventListener('load', async () => {
     check(`${count} nodes: laid out anew in another way`, JSON.stringify(at) === JSON.stringify(again));
     check(`${count} nodes: outside`, at.x.every((x) => x >= sizes.width / 2 && x <= at.width - sizes.width / 2) && Math.max(...at.y) + sizes.height / 2 === at.height);
   }
+  // In columns boxes keep apart as well, and each has its place inside.
+  for (const [count, edges] of [[graph.nodes.length, graph.edges], [300, wild(300)], [1, []]]) for (const columns of [1, 2, 5]) {
+    const rows = weft.layout(count, edges, sizes), at = weft.fold(rows, edges, sizes, columns), spots = at.x.map((x, i) => [x, at.y[i]]).sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+    check(`${columns} columns of ${count}: boxes that overlap`, spots.every(([x, y], i) => i === 0 || spots[i - 1][1] !== y || x - spots[i - 1][0] >= sizes.width));
+    check(`${columns} columns of ${count}: outside`, spots.every(([x, y]) => x >= sizes.width / 2 && x <= at.width - sizes.width / 2 && y >= sizes.height / 2 && y <= at.height - sizes.height / 2));
+    check(`${columns} columns of ${count}: lines that end elsewhere`, edges.every(([from, to], e) => at.paths[e][0][0] === at.x[from] && at.paths[e][at.paths[e].length - 1][1] === at.y[to]));
+    check(`${columns} columns of ${count}: not folded`, new Set(at.paths.flat().map((point) => point[2])).size <= columns && (columns === 1 || count === 1 || at.breaks.flat().some((corners) => corners)));
+  }
+  const spread = () => new Set(all('#graph .node').map((e) => e.getAttribute('transform'))).size;
+  for (const shape of ['down', 'columns']) {
+    await select('graph-shape', shape);
+    check(`${shape}: nodes in one place`, spread() === graph.nodes.length);
+  }
   check('crossings of two lines', weft.layout(4, [[0, 3], [1, 2]], sizes).crossings === 0);
 
   // A click on a node chooses its step in the table, a row its node.
