@@ -204,11 +204,17 @@ static void find_layer(pipeline *p) {
     read_layer(p->result);
 }
 
+static void note_known(const compile_request *request, block_program *program) {
+  for (int t = 0; t < program->tensor_count && request->known != NULL; t++)
+    if (strcmp(program->tensors[t].name, request->known_tensor) == 0) program->tensors[t].known = request->known;
+}
+
 // The program with the blocks that are set; the one that is there if it has them.
 static bool lower(pipeline *p) {
   compile_result *r = p->result;
   if (r->block == NULL && lang_ready(r->instance, p->diag)) r->block = lang_lower(r->instance, p->diag);
   if (r->block == NULL) return false;
+  note_known(p->request, r->block);
   find_layer(p);
   return true;
 }

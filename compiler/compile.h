@@ -70,8 +70,11 @@ typedef struct compile_request {
   lang_args arguments;
   const map_layer *layer;      // what the kernel computes with these arguments; NULL: its program shows it
   const map_mapping *mapping;  // NULL: the heuristic mapper's
-  block_style style;           // of the heuristic mapping
-  bool autotune;               // the kernel's configurations are judged and the best is taken
+  // What a tensor of the kernel always holds, int8: products with blocks of zeros are left out. NULL: not known.
+  const char *known_tensor;
+  const int8_t *known;
+  block_style style;  // of the heuristic mapping
+  bool autotune;      // the kernel's configurations are judged and the best is taken
   compile_tuning tuning;
   const cost_constants *costs;  // by which commands are placed; NULL: cost_fitted
   bool straight;                // the commands need no loops: quicker for a caller that runs them once

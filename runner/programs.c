@@ -39,7 +39,9 @@ void run_programs_destroy(run_programs *programs) {
   wf_free(programs);
 }
 
-static bool is_single(const layer_policy *policy) { return policy->tuning.count > 1 || policy->costs != NULL; }
+static bool is_single(const layer_policy *policy) {
+  return policy->tuning.count > 1 || policy->costs != NULL || policy->known != NULL;
+}
 
 static key key_of(const run_programs *programs, const map_layer *layer, const hw_array *array,
                   const layer_policy *policy) {

@@ -43,6 +43,8 @@ typedef struct block_tensor {
   bool read, written;  // by the program
   // Of a constant, which the program brings along: its elements, int8, never written. NULL: the caller's.
   const int8_t *contents;
+  // What a tensor of the caller always holds, as far as that is known: products with zeros may be left out. Or NULL.
+  const int8_t *known;
 } block_tensor;
 
 // The dimension of a layer that a loop runs over, by the role that it has in the product.

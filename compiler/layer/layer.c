@@ -297,15 +297,19 @@ static const char *why_no_kernel(const map_layer *layer, const hw_array *array) 
   return is_pooled(layer) ? why_no_pooling(layer, array) : NULL;
 }
 
-double layer_estimate(const layer_desc *layer, const hw_array *array) {
+double layer_estimate_sparse(const layer_desc *layer, const hw_array *array, double density) {
   wf_diag silent = wf_diag_to(NULL);
   layer_call call;
   map_mapping best;
   if (!layer_call_of(layer, array, &call, &silent)) return INFINITY;
   if (map_best(&call.layer, array, NULL, BLOCK_STYLE_PRIMITIVE, &best, 1) == 0) return INFINITY;
-  const map_footprint f = map_measure(&call.layer, &best, array);
+  map_footprint f = map_measure(&call.layer, &best, array);
+  f.mesh_cycles = (int64_t)ceil((double)f.mesh_cycles * density);
+  f.products = (int64_t)ceil((double)f.products * density);
   return map_estimate(&call.layer, &best, array, &f, &cost_fitted, INFINITY);
 }
+
+double layer_estimate(const layer_desc *layer, const hw_array *array) { return layer_estimate_sparse(layer, array, 1); }
 
 bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
   const map_layer *map = &layer->map;
@@ -352,5 +356,7 @@ bool layer_compile(const map_layer *layer, const hw_array *array, const layer_po
   request.style = policy->style;
   request.costs = policy->costs;
   request.straight = policy->straight;
+  request.known_tensor = layer_kernels[call.kernel].weights;
+  request.known = policy->known;
   return compile(&request, result, diag);
 }

@@ -104,6 +104,8 @@ bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *c
 // Cycles of a layer as the mapper estimates its best mapping: ranks ways to compute it. INFINITY: no kernel or no
 // mapping.
 double layer_estimate(const layer_desc *layer, const hw_array *array);
+// The same where this share of the blocks of weights alone needs products.
+double layer_estimate_sparse(const layer_desc *layer, const hw_array *array, double density);
 
 // ---- compilation
 
@@ -117,6 +119,7 @@ typedef struct layer_policy {
   block_style style;
   const cost_constants *costs;  // as those of compile_request
   bool straight;                // the same
+  const int8_t *known;          // the layer's weights, if products with zeros shall be left out; NULL: any
 } layer_policy;
 
 // A layer of a table, which says nothing of scale and relu. False after errors were reported. Release the result with

@@ -31,6 +31,12 @@ static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *di
   return good;
 }
 
+// Steps that are mixed later take weights as they are, zeros included.
+static void know_weights(const network_kernel *kernel, compile_request *request) {
+  request->known_tensor = layer_kernels[kernel->call->kernel].weights;
+  request->known = kernel->weights;
+}
+
 // Takes the program out of the result, of which nothing else is needed.
 static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *diag) {
   if (kernel->unit != NULL) return compile_unit(net, kernel, diag);
@@ -38,6 +44,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
   request.tuning.known = net->options.tuning.known;
   request.tuning.known_context = net->options.tuning.known_context;
   request.straight = request.for_c = net->options.straight;
+  know_weights(kernel, &request);
   if (net->options.mapping != NULL) request.mapping = net->options.mapping(net->options.context, kernel->call);
   const double start = wf_thread_seconds();
   compile_result result = {0};
@@ -93,7 +100,9 @@ static layer_call forget_scales(const layer_call *call) {
 // The kernel whose program another one takes: the first that is alike.
 static int first_alike(const network *net, const layer_call *plain, int kernel) {
   int k = 0;
-  while (k < kernel && (net->kernels[k].call == NULL || !layer_call_equal(&plain[k], &plain[kernel]))) k++;
+  while (k < kernel && (net->kernels[k].call == NULL || net->kernels[k].weights != net->kernels[kernel].weights ||
+                        !layer_call_equal(&plain[k], &plain[kernel])))
+    k++;
   return k;
 }
 

@@ -88,17 +88,22 @@ static network_step *add_step(network_lowering *l, graph_place place) {
   return step;
 }
 
-static int find_kernel(network_lowering *l, const layer_call *call) {
+// `weights`: that are its own, or NULL.
+static int find_kernel(network_lowering *l, const layer_call *call, const int8_t *weights) {
   network *net = l->net;
   for (int k = 0; k < net->kernel_count; k++)
-    if (net->kernels[k].call != NULL && layer_call_equal(net->kernels[k].call, call)) return k;
+    if (net->kernels[k].call != NULL && net->kernels[k].weights == weights &&
+        layer_call_equal(net->kernels[k].call, call))
+      return k;
   layer_call *kept = WF_ARENA_NEW(net->arena, layer_call);
   *kept = *call;
   const lang_args arguments = layer_arguments(call);
   const char *text = lang_args_text(&arguments, net->arena);
   size_t count = (size_t)net->kernel_count;
-  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) = (network_kernel){
-      .call = kept, .text = wf_arena_format(net->arena, "%s %s", layer_kernels[call->kernel].name, text)};
+  *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
+      (network_kernel){.call = kept,
+                       .weights = weights,
+                       .text = wf_arena_format(net->arena, "%s %s", layer_kernels[call->kernel].name, text)};
   return net->kernel_count++;
 }
 
@@ -130,12 +135,14 @@ network_step *network_lower_unit(network_lowering *l, const network_unit *unit, 
   return step;
 }
 
-network_step *network_lower_array(network_lowering *l, const layer_call *call) {
+static network_step *add_call(network_lowering *l, const layer_call *call, const int8_t *weights) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
-  step->kernel = find_kernel(l, call);
+  step->kernel = find_kernel(l, call, weights);
   step->what = l->net->kernels[step->kernel].text;
   return step;
 }
+
+network_step *network_lower_array(network_lowering *l, const layer_call *call) { return add_call(l, call, NULL); }
 
 void network_lower_bind(network_step *step, const char *param, network_place place) {
   step->operands[step->operand_count++] = (network_operand){param, place};
@@ -158,7 +165,7 @@ network_step *network_lower_layer(network_lowering *l, const layer_desc *layer,
   assert(known);
   (void)known;
   const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
-  network_step *step = network_lower_array(l, &call);
+  network_step *step = add_call(l, &call, network_lower_own_weights(l, layer, call.kernel, operands));
   network_lower_bind(step, kernel->inputs, operands->inputs);
   if (kernel->weights != NULL) network_lower_bind(step, kernel->weights, operands->weights);
   if (layer->map.bias) network_lower_bind(step, LAYER_BIAS, operands->bias);

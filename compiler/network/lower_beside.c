@@ -3,14 +3,14 @@
 // and results lie as before, but rows of results become whole lines of the cache, which stores then need not fetch, and
 // rows of inputs become longer. Weights are those of each pixel, shifted by the pixels before it, with zeros between
 // them: a 1 x 1 convolution of 16 to 96 channels becomes a product of 32 to 192, half of whose weights are zeros.
-//
-// The mapper's estimate decides, for products with zeros take their time, too.
+// Blocks of zeros are left out (lower_zeros.c), those that are partly zeros take their time: the mapper's estimate
+// decides.
 #include <string.h>
 
 #include "compiler/network/private.h"
 
 enum { TOGETHER_MOST = 8, DEPTH_MOST = 512 };  // pixels; elements of a row of weights or of their columns
-#define WORTH 0.95                             // of the time without
+#define WORTH 0.95                             // of the time with fewer
 
 static bool is_matrix(const map_layer *map) { return map->kind == MAP_GEMM; }
 
@@ -45,6 +45,27 @@ static bool may_lie_beside(const layer_desc *layer, int64_t together, int64_t li
   if (size[BLOCK_DIM_K] % line == 0 && size[BLOCK_DIM_C] % line == 0) return false;
   return across % together == 0 && across > together && row_of(&wide.map) <= DEPTH_MOST &&
          wide.map.size[BLOCK_DIM_K] <= DEPTH_MOST;
+}
+
+// Whether a block of the weights of `together` pixels has some of one of them: pixel p has `depth` rows from
+// p * down on, and `results` columns from p * results on.
+static bool has_weights(int64_t row, int64_t column, int64_t dim, int64_t depth, int64_t down, int64_t results,
+                        int64_t together) {
+  for (int64_t p = column / results; p < together && p * results < column + dim; p++)
+    if (p * down < row + dim && row < p * down + depth) return true;
+  return false;
+}
+
+// The share of blocks of weights that are not all zeros.
+static double density_of(const layer_desc *layer, int64_t together, int64_t dim) {
+  const int64_t channels = layer->map.size[BLOCK_DIM_C], results = layer->map.size[BLOCK_DIM_K],
+                depth = is_matrix(&layer->map) ? channels : row_of(&layer->map),
+                down = channels * (is_matrix(&layer->map) ? 1 : layer->map.stride[1]);
+  int64_t blocks = 0, filled = 0;
+  for (int64_t row = 0; row < depth + (together - 1) * down; row += dim)
+    for (int64_t column = 0; column < together * results; column += dim, blocks++)
+      filled += has_weights(row, column, dim, depth, down, results, together);
+  return (double)filled / (double)blocks;
 }
 
 // R x S x C x K becomes R x wide S x C x (together K); of a matrix product, whose rows are pixels, S is what C counts.
@@ -82,9 +103,9 @@ static int64_t best_together(const network_lowering *l, const layer_desc *layer)
     if (!may_lie_beside(layer, together, cost_line_bytes(l->array))) continue;
     if (least == 0) least = layer_estimate(layer, l->array) * WORTH;
     const layer_desc wide = beside(layer, together);
-    const double cycles = layer_estimate(&wide, l->array);
+    const double cycles = layer_estimate_sparse(&wide, l->array, density_of(layer, together, hw_derive(l->array).dim));
     if (cycles >= least) continue;
-    least = cycles;
+    least = cycles * WORTH;
     best = together;
   }
   return best;

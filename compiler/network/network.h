@@ -47,6 +47,7 @@ typedef struct network_place {
 typedef struct network_kernel {
   const layer_call *call;    // NULL: it is one for the normaliser, or several mixed
   const network_unit *unit;  // of the normaliser
+  const int8_t *weights;     // that are the kernel's own, for they have blocks of zeros; NULL: any
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
   bool shared;               // the program is another kernel's

@@ -151,7 +151,24 @@ static uint64_t place_constants(network *net, uint64_t start) {
   return at;
 }
 
+static bool is_unread(const command_program *program, const char *param) {
+  for (int t = 0; t < program->tensor_count; t++)
+    if (strcmp(program->tensors[t].name, param) == 0) return !program->tensors[t].read && !program->tensors[t].written;
+  return false;
+}
+
+// A kernel that has packed its weights needs no others.
+static void forget_weights(const network *net, network_step *step) {
+  int left = 0;
+  if (step->place != GRAPH_ON_ARRAY || net->kernels[step->kernel].weights == NULL) return;
+  for (int o = 0; o < step->operand_count; o++)
+    if (!is_unread(net->kernels[step->kernel].program, step->operands[o].param))
+      step->operands[left++] = step->operands[o];
+  step->operand_count = left;
+}
+
 bool network_plan(network *net, wf_diag *diag) {
+  for (int s = 0; s < net->step_count; s++) forget_weights(net, &net->steps[s]);
   find_lives(net);
   share_places(net);
   const uint64_t start = place_constants(net, ARCH_MEMORY_BASE + NETWORK_RESERVED);

@@ -65,6 +65,10 @@ layer_desc network_lower_sums(const network_lowering *l);
 // An array step that computes a layer which the array's kernels know.
 network_step *network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands);
 
+// The weights of a layer if so many blocks of them are zeros that its kernel shall be its own (lower_zeros.c); or NULL.
+const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
+                                        const network_lower_operands *at);
+
 // Puts pixels of a matrix product or a convolution side by side where that takes less time (lower_beside.c): changes
 // the layer, and places the node's weights and bias. False: nothing is changed.
 bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at);

@@ -14,7 +14,7 @@ bool sched_expand_dot_needs(void *context, const sched_walk *w, const block_stat
   sched_expand *e = context;
   if (s->kind == BLOCK_LOAD) sched_region_note_load(&e->regions, w, s);
   if (s->kind != BLOCK_DOT) return true;
-  for (int64_t n = 0; n < sched_plan_parts(e->program, s); n++) {
+  for (int64_t n = 0; n < sched_plan_parts(&e->planner, s); n++) {
     const sched_plan *plan = sched_plan_of(&e->planner, w, s, n);
     if (!plan->needed) continue;
     e->products += sched_plan_products(plan);
@@ -118,8 +118,9 @@ static bool check(sched_expand *e, const block_statement *s) {
   return false;
 }
 
-// `kept`: the weights of the product before serve this one as well.
-static bool expand_part(sched_expand *e, const sched_walk *w, const block_statement *s, int64_t part, bool kept) {
+// `kept`: the weights of the product before serve this one as well. `starts`: a stage begins.
+static bool expand_part(sched_expand *e, const sched_walk *w, const block_statement *s, int64_t part, bool kept,
+                        bool starts) {
   const sched_plan *plan = sched_plan_of(&e->planner, w, s, part);
   if (!plan->needed) return true;
   if (plan->unaligned) {
@@ -131,7 +132,7 @@ static bool expand_part(sched_expand *e, const sched_walk *w, const block_statem
   const bool overwrite = sched_plan_overwrites(w, s);
   if (plan->k.count == 0 && !overwrite) return true;
   e->macs += plan->macs;
-  if (!kept) sched_streams_stage(&e->streams);
+  if (starts) sched_streams_stage(&e->streams);
   const sched_nest *nest = sched_streams_products(
       &e->streams, &(sched_nest){.plan = plan,
                                  .target = block_layout_of_instance(&e->layouts[t], w->instance[t]),
@@ -165,10 +166,12 @@ bool sched_expand_dot(sched_expand *e, const sched_walk *w, const block_statemen
   const block_statement *last = s;
   for (; goes_on(e, last); last = last->next) e->dots_ahead++;
   int weights = BLOCK_NONE;
-  for (int64_t n = 0; n < sched_plan_parts(e->program, s); n++)
+  const uint32_t first = e->streams.product_count;
+  for (int64_t n = 0; n < sched_plan_parts(&e->planner, s); n++)
     for (const block_statement *part = s; part != last->next; part = part->next) {
       const uint32_t before = e->streams.product_count;
-      if (!expand_part(e, w, part, n, part->dot.b.buffer == weights)) return false;
+      const bool kept = part->dot.b.buffer == weights, starts = s->dot.blocks ? !kept : before == first;
+      if (!expand_part(e, w, part, n, kept, starts)) return false;
       if (block_is_shared(e->program, part) && e->streams.product_count > before) weights = part->dot.b.buffer;
     }
   return true;

@@ -314,11 +314,9 @@ void sched_emitter_put(sched_emitter *m, int program, const sched_order_item *it
   }
 }
 
-void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out,
-                wf_arena *arena) {
+void sched_emit(const sched_streams *s, const sched_order *all, command_program *out, wf_arena *arena) {
   sched_emitter *m = sched_emitter_create(out, 1, arena);
   sched_emitter_begin(m, 0, s, NULL);
-  sched_emit_tensors(program, out);
   command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) sched_emitter_put(m, 0, &all->items[n]);
   command_add_fence(out);

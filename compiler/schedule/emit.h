@@ -8,9 +8,8 @@
 // A tensor of a program as its commands have it, and all of them.
 command_tensor sched_emit_tensor(const block_tensor *tensor);
 void sched_emit_tensors(const block_program *program, command_program *out);
-// Adds tensors, all commands of an order, and a fence.
-void sched_emit(const sched_streams *s, const block_program *program, const sched_order *all, command_program *out,
-                wf_arena *arena);
+// Adds all commands of an order, and a fence; the tensors are there.
+void sched_emit(const sched_streams *s, const sched_order *all, command_program *out, wf_arena *arena);
 
 // ---- several programs that take turns, in rows of their own
 

@@ -22,6 +22,7 @@ typedef struct sched_expand {
   double work;        // multiply-accumulates of all product statements
   uint64_t macs;      // of them those with elements of both tensors
   int dots_ahead;     // product statements that come next and have their commands already
+  bool pack;          // known weights are packed
   bool whole_stores;  // are not cut so that banks of main memory take turns
   // Room for the commands of one load and of one store at a time.
   sched_load *pending_loads;

@@ -2,7 +2,8 @@
 // A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
 // rows in runs that are evenly spaced in memory. Of rows that are wider, the pieces of one run come one after the
 // other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
-// filled with zeros where it is needed.
+// filled with zeros where it is needed. Of packed weights (zeros.h) there are rows of tiles.
+#include "base/number.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/runs.h"
 
@@ -143,6 +144,26 @@ static bool check(sched_expand *e, const block_statement *s) {
   return false;
 }
 
+// The tiles of an instance of packed weights, as many side by side as a command loads.
+static void load_packed(sched_expand *e, const sched_walk *w, int b) {
+  const sched_pack *pack = sched_region_pack(&e->regions, b);
+  const sched_known *known = sched_region_known(&e->regions, w, b);
+  const sched_pack_region *region = known == NULL ? NULL : sched_pack_find(pack, known);
+  const int64_t count = region == NULL ? 0 : (int64_t)region->count;
+  sched_load load = {.tensor = e->program->tensor_count,
+                     .rows = (uint16_t)pack->dim,
+                     .block_stride = (uint16_t)pack->dim,
+                     .scale = 1.0F,
+                     .instance = w->instance[b]};
+  for (int64_t n = 0; n < count; n += pack->across) {
+    load.cols = (uint16_t)(wf_min(pack->across, count - n) * pack->dim);
+    load.stride = load.cols;
+    load.offset = region->offset + n * pack->dim * pack->dim;
+    load.local = block_layout_of_instance(&e->layouts[b], load.instance) + (uint32_t)(n * pack->dim);
+    sched_streams_load(&e->streams, b, &load);
+  }
+}
+
 static bool accumulates(const sched_walk *w, const block_statement *s) {
   return s->load.accumulate || sched_walk_repeats(w, s->load.overwrite_first);
 }
@@ -151,6 +172,10 @@ bool sched_expand_load(sched_expand *e, const sched_walk *w, const block_stateme
   int b = s->load.target.buffer, rank = e->program->buffers[b].rank;
   const block_layout *place = &e->layouts[b];
   if (!check(e, s)) return false;
+  if (sched_region_pack(&e->regions, b) != NULL) {
+    load_packed(e, w, b);
+    return true;
+  }
   sched_box inside = sched_region_inside(w, &s->load.target, &s->load.access), view = {0};
   for (int d = 0; d < rank; d++) {
     const block_view_dim *v = &s->load.target.dim[d];

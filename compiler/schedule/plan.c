@@ -3,7 +3,8 @@
 // by element with the local rows that they stand for, then cut into runs that one command handles; images make runs
 // shorter than DIM, which cost less time.
 //
-// A product of blocks is one product per block of columns, with the same weights or with weights of their own.
+// A product of blocks is one product per block of columns, with the same weights or with weights of their own. So is a
+// product whose weights are known: each block of columns has the depth at which its weights are not all zeros.
 //
 // Rows of zeros add nothing, so a product that adds leaves them out; one that overwrites gives its rows their first
 // values and has them all.
@@ -193,16 +194,36 @@ bool sched_plan_overwrites(const sched_walk *w, const block_statement *s) {
   return !s->dot.accumulate && !sched_walk_repeats(w, s->dot.overwrite_first);
 }
 
-int64_t sched_plan_parts(const block_program *program, const block_statement *s) {
-  if (!s->dot.blocks) return 1;
-  const int64_t size = s->dot.b.dim[last_of(program, &s->dot.b)].size;
-  return (s->dot.target.dim[last_of(program, &s->dot.target)].size + size - 1) / size;
+// Columns of a part; 0: it has all of them.
+static int64_t columns_of_part(const sched_planner *p, const block_statement *s) {
+  if (s->dot.blocks) return s->dot.b.dim[last_of(p->program, &s->dot.b)].size;
+  return p->regions->weights[s->dot.b.buffer] ? p->dim : 0;
+}
+
+int64_t sched_plan_parts(const sched_planner *p, const block_statement *s) {
+  const int64_t size = columns_of_part(p, s);
+  return size == 0 ? 1 : wf_ceil_div(s->dot.target.dim[last_of(p->program, &s->dot.target)].size, size);
+}
+
+// Columns [first, first + size) of results and weights.
+static void take_columns(const block_program *program, block_statement *part, int64_t first, int64_t size) {
+  const int last = last_of(program, &part->dot.b);
+  block_view_dim *t = &part->dot.target.dim[last_of(program, &part->dot.target)],
+                 *b = &part->dot.b.dim[part->dot.b_transposed ? 0 : last];
+  t->offset.constant += first * t->step;
+  b->offset.constant += first * b->step;
+  t->size = b->size = wf_min(size, t->size - first);
 }
 
 // Product n of them: a statement of its own.
-static block_statement part_of(const block_program *program, const block_statement *s, int64_t n) {
+static block_statement part_of(const sched_planner *p, const block_statement *s, int64_t n) {
+  const block_program *program = p->program;
   block_statement part = *s;
-  if (!s->dot.blocks) return part;
+  const int64_t columns = columns_of_part(p, s);
+  if (!s->dot.blocks) {
+    if (columns != 0) take_columns(program, &part, n * columns, columns);
+    return part;
+  }
   const int last = last_of(program, &s->dot.b);
   block_view_dim *t = &part.dot.target.dim[last_of(program, &s->dot.target)],
                  *a = &part.dot.a.dim[last_of(program, &s->dot.a)];
@@ -270,6 +291,30 @@ static void list_rows(finder *d, const odometer *target, const odometer *a) {
   if (best != PIXELS) list_cut(d, target, a, best);
 }
 
+// The block of weights at a run of depth and one of columns.
+static sched_tile weights_at(const block_statement *s, const sched_dot_run *k, const sched_dot_run *n) {
+  const sched_dot_run *row = s->dot.b_transposed ? n : k, *column = s->dot.b_transposed ? k : n;
+  return (sched_tile){.row = row->second, .rows = row->count, .column = column->second, .columns = column->count};
+}
+
+static bool weights_are_zero(const finder *d, const sched_known *known, const sched_dot_run *k) {
+  const block_buffer *buffer = &d->p->program->buffers[d->s->dot.b.buffer];
+  for (size_t n = 0; n < d->n.count; n++) {
+    const sched_tile tile = weights_at(d->s, k, &d->n.runs[n]);
+    if (!sched_zeros_all(known, buffer, &tile)) return false;
+  }
+  return true;
+}
+
+static void leave_out_zeros(finder *d) {
+  const sched_known *known = sched_region_known(d->p->regions, d->w, d->s->dot.b.buffer);
+  size_t left = 0;
+  if (known == NULL) return;
+  for (size_t k = 0; k < d->k.count; k++)
+    if (!weights_are_zero(d, known, &d->k.runs[k])) d->k.runs[left++] = d->k.runs[k];
+  d->k.count = left;
+}
+
 // Finds the runs of one product.
 static void find(finder *d, sched_planner *p, const sched_walk *w, const block_statement *s) {
   const block_view *t = &s->dot.target, *a = &s->dot.a, *b = &s->dot.b;
@@ -296,6 +341,7 @@ static void find(finder *d, sched_planner *p, const sched_walk *w, const block_s
   list(d, &d->n, &t_n, &b_n, &d->target, NULL, NULL, &d->b);
   list(d, &d->k, &a_k, &b_k, sched_region_nonzero(p->regions, w, a->buffer),
        sched_region_nonzero(p->regions, w, b->buffer), &d->a, &d->b);
+  leave_out_zeros(d);
   p->lists[0] = d->m;
   p->lists[1] = d->n;
   p->lists[2] = d->k;
@@ -316,6 +362,19 @@ static void locate_runs(sched_dot_runs *list, const block_layout *first, bool fi
   }
 }
 
+// Of packed weights the tiles lie one behind the other.
+static void place_packed(finder *d) {
+  sched_pack *pack = sched_region_pack(d->p->regions, d->s->dot.b.buffer);
+  const sched_known *known = sched_region_known(d->p->regions, d->w, d->s->dot.b.buffer);
+  if (pack == NULL || d->n.count == 0) return;
+  pack->failed |= known == NULL || d->n.count != 1 || d->s->dot.b_transposed;
+  d->n.runs[0].second_local = 0;
+  for (size_t k = 0; k < d->k.count && !pack->failed; k++) {
+    const sched_tile tile = weights_at(d->s, &d->k.runs[k], &d->n.runs[0]);
+    d->k.runs[k].second_local = sched_pack_place(pack, known, &tile);
+  }
+}
+
 static void locate(finder *d) {
   const block_statement *s = d->s;
   const block_layout *of = d->p->layouts, *t = &of[s->dot.target.buffer], *a = &of[s->dot.a.buffer],
@@ -324,6 +383,7 @@ static void locate(finder *d) {
   locate_runs(&d->m, t, false, a, s->dot.a_transposed);
   locate_runs(&d->n, t, true, b, !s->dot.b_transposed);
   locate_runs(&d->k, a, !s->dot.a_transposed, b, s->dot.b_transposed);
+  place_packed(d);
 }
 
 // The run before new weights takes DIM cycles in any case, so the longest comes last.
@@ -339,7 +399,7 @@ static void longest_last(sched_dot_runs *m) {
 
 // ---- plans that are there already
 
-enum { KEY_MAX = 2 + BLOCK_LOOPS_MAX + 3 * (1 + 2 * BLOCK_RANK_MAX) };
+enum { KEY_MAX = 3 + BLOCK_LOOPS_MAX + 3 * (1 + 2 * BLOCK_RANK_MAX) };
 
 typedef struct plan_key {
   int64_t words[KEY_MAX];
@@ -363,6 +423,8 @@ static plan_key key_of(const sched_planner *p, const sched_walk *w, const sched_
   key.count = 0;
   put(&key, part);
   put(&key, sched_plan_overwrites(w, s));
+  const sched_known *known = sched_region_known(p->regions, w, b);
+  if (known != NULL) put(&key, known->base);
   for (int l = 0; l < site->loop_count; l++) put(&key, w->iteration[site->loops[l]]);
   put_box(&key, sched_region_need(p->regions, t, w->instance[t]), p->program->buffers[t].rank);
   put_box(&key, sched_region_nonzero(p->regions, w, a), p->program->buffers[a].rank);
@@ -433,7 +495,7 @@ const sched_plan *sched_plan_of(sched_planner *p, const sched_walk *w, const blo
          (plan->key_words != key.count || memcmp(plan->key, key.words, key.count * sizeof *key.words) != 0))
     plan = plan->next;
   if (plan != NULL) return plan;
-  const block_statement own = part_of(p->program, s, part);
+  const block_statement own = part_of(p, s, part);
   plan = make(p, w, &own, &key);
   plan->next = *slot;
   return *slot = plan;

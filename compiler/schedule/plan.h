@@ -58,9 +58,9 @@ typedef struct sched_planner {
 
 // Whether this execution of a product statement gives its result a first value, rather than adding to it.
 bool sched_plan_overwrites(const sched_walk *w, const block_statement *statement);
-// A product of blocks is one product per block of columns, each with a plan of its own; other products have one part.
-int64_t sched_plan_parts(const block_program *program, const block_statement *statement);
+// A product of blocks is one product per block of columns, each with a plan of its own, and so is one whose weights are
+// known (zeros.h); other products have one part.
+int64_t sched_plan_parts(const sched_planner *p, const block_statement *statement);
 // The plan of one part of a product statement at this place of the walk.
 const sched_plan *sched_plan_of(sched_planner *p, const sched_walk *w, const block_statement *statement, int64_t part);
-
 #endif

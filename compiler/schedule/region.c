@@ -11,7 +11,17 @@ void sched_regions_create(sched_regions *r, const block_program *program, wf_are
   *r = (sched_regions){.program = program,
                        .arena = arena,
                        .needs = WF_ARENA_ARRAY(arena, buffers, sched_needs),
-                       .valid = WF_ARENA_ARRAY(arena, buffers, sched_valid)};
+                       .valid = WF_ARENA_ARRAY(arena, buffers, sched_valid),
+                       .weights = WF_ARENA_ARRAY(arena, buffers, bool)};
+  for (int b = 0; b < program->buffer_count; b++) r->weights[b] = sched_zeros_in(program, b);
+}
+
+void sched_regions_pack(sched_regions *r, const hw_derived *derived) {
+  r->packed = 0;
+  while (r->packed < r->program->buffer_count && !r->weights[r->packed]) r->packed++;
+  if (r->packed == r->program->buffer_count) return;
+  r->pack = WF_ARENA_NEW(r->arena, sched_pack);
+  sched_pack_create(r->pack, r->arena, &r->program->buffers[r->packed], derived);
 }
 
 const sched_box *sched_region_need(const sched_regions *r, int buffer, uint32_t instance) {
@@ -56,6 +66,7 @@ void sched_region_note_load(sched_regions *r, const sched_walk *w, const block_s
   bool first = !valid->set || valid->instance != w->instance[b];
   *valid = (sched_valid){.set = true, .instance = w->instance[b]};
   valid->inside = first ? sched_region_inside(w, &s->load.target, &s->load.access) : whole(&r->program->buffers[b]);
+  if (first && r->weights[b]) valid->known = sched_zeros_of_load(w, s, &valid->inside);
 }
 
 void sched_region_forget_loads(sched_regions *r) {
@@ -65,6 +76,12 @@ void sched_region_forget_loads(sched_regions *r) {
 const sched_box *sched_region_nonzero(const sched_regions *r, const sched_walk *w, int buffer) {
   const sched_valid *valid = &r->valid[buffer];
   return valid->set && valid->instance == w->instance[buffer] ? &valid->inside : NULL;
+}
+
+const sched_known *sched_region_known(const sched_regions *r, const sched_walk *w, int buffer) {
+  const sched_valid *valid = &r->valid[buffer];
+  const bool there = valid->set && valid->instance == w->instance[buffer] && valid->known.elements != NULL;
+  return there ? &valid->known : NULL;
 }
 
 // From results that are kept to what their windows are taken from.

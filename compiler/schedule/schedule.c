@@ -3,6 +3,7 @@
 // commands), then one order for loads, products and stores.
 #include "compiler/schedule/schedule.h"
 
+#include "base/number.h"
 #include "compiler/schedule/emit.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/loop.h"
@@ -47,6 +48,7 @@ static void start(sched_expand *e) {
   e->derived = e->cost.hw;
   e->layouts = layouts_of(e->program, &e->derived, e->arena);
   sched_regions_create(&e->regions, e->program, e->arena);
+  if (e->pack) sched_regions_pack(&e->regions, &e->derived);
   sched_streams_create(&e->streams, e->program, &e->cost, e->arena);
   e->planner = (sched_planner){.program = e->program,
                                .layouts = e->layouts,
@@ -89,6 +91,7 @@ static bool fill_streams(sched_expand *e) {
   e->planner.cuts = saves_rows(e);
   if (!sched_walk_run(&w, sched_expand_dot_needs, e)) return false;
   sched_region_forget_loads(&e->regions);
+  if (e->regions.pack != NULL) sched_pack_lay_out(e->regions.pack);
   if (!sched_walk_run(&w, expand_statement, e)) return false;
   sched_streams_finish(&e->streams, e->program);
   return true;
@@ -101,27 +104,57 @@ bool sched_expand_program(sched_expand *e, const block_program *program, const s
                       .diag = diag,
                       .arena = arena,
                       .cost = cost_model_of(options->array, options->costs),
-                      .whole_stores = options->whole_stores};
+                      .whole_stores = options->whole_stores,
+                      .pack = options->pack};
   if (!check_buffers(program, diag)) return false;
   start(e);
   return fill_streams(e);
+}
+
+// The program brings packed weights along.
+static void add_packed(const sched_expand *e, command_program *out) {
+  const sched_pack *pack = e->regions.pack;
+  if (pack == NULL) return;
+  for (int t = 0; t < e->program->tensor_count; t++)  // no command loads the weights as they are
+    if (e->program->tensors[t].known != NULL) out->tensors[t].read = false;
+  const uint64_t bytes = (uint64_t)wf_max(pack->bytes, 1);
+  int8_t *contents = wf_arena_alloc(out->arena, bytes, 1);
+  sched_pack_fill(pack, contents);
+  command_add_tensor(
+      out,
+      &(command_tensor){.name = "packed", .element_bytes = 1, .elements = bytes, .read = true, .contents = contents});
 }
 
 static command_program *put_in_order(const sched_expand *e) {
   sched_order order = {0};
   sched_interleave(&e->streams, &order, e->arena);
   command_program *out = command_create(e->program->name, e->array);
-  sched_emit(&e->streams, e->program, &order, out, e->arena);
+  sched_emit_tensors(e->program, out);
+  add_packed(e, out);
+  sched_emit(&e->streams, &order, out, e->arena);
   out->macs = e->macs;
   return out;
 }
 
-command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
-  if (!sched_check_size(program, options->array, diag)) return NULL;
-  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
+static command_program *expand(const block_program *program, const sched_options *options, bool *failed,
+                               wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
   sched_expand e;
-  command_program *out = sched_expand_program(&e, program, options, arena, diag) ? put_in_order(&e) : NULL;
+  command_program *out = NULL;
+  const bool good = sched_expand_program(&e, program, options, arena, diag);
+  *failed = good && e.regions.pack != NULL && e.regions.pack->failed;
+  if (good && !*failed) out = put_in_order(&e);
   wf_arena_destroy(arena);
   return out;
+}
+
+command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
+  bool failed;
+  sched_options own = *options;
+  if (!sched_check_size(program, options->array, diag)) return NULL;
+  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
+  own.pack = true;
+  command_program *out = expand(program, &own, &failed, diag);
+  own.pack = false;
+  return failed ? expand(program, &own, &failed, diag) : out;
 }

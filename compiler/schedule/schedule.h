@@ -18,6 +18,7 @@
 typedef struct sched_options {
   const hw_array *array;
   const cost_constants *costs;  // by which commands are placed
+  bool pack;                    // known weights are packed (zeros.h): sched_commands does so where it can
   bool whole_stores;            // stores stay whole even where cutting them would let banks of main memory take turns
 } sched_options;
 

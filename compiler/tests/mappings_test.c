@@ -122,9 +122,44 @@ static void test_bands(void **state) {
   assert_true(tried > 50);
 }
 
+// Products with blocks of zeros are left out, whatever the mapping and wherever the zeros are.
+static void test_zeros_are_left_out(void **state) {
+  static const struct {
+    const char *file, *arguments, *tensor;
+    int64_t columns;
+  } pruned[] = {
+      {"gemm.py", "M=29,N=72,K=104,scale=0.002", "b_ptr", 72},
+      {"gemm.py", "M=30,N=65,K=133,scale=0.0006,residual=3,relu=False", "b_ptr", 65},
+      {"gemm.py", "M=60,N=96,K=57,scale=0.0006,bias=True", "b_ptr", 96},
+      {"conv2d.py", "N=2,H=9,W=11,C=31,K=40,padding=1,scale=0.0004,relu=False", "w_ptr", 40},
+      {"conv2d.py", "N=1,H=19,W=13,C=32,K=20,padding=1,scale=0.004,pool=3,pool_stride=2,pool_padding=1", "w_ptr", 20},
+      {"conv2d_narrow.py", "N=1,H=33,W=29,C=3,K=40,R=5,S=5,stride=2,scale=0.004", "w_ptr", 40},
+  };
+  enum { PRUNED = sizeof pruned / sizeof pruned[0], MAPPINGS = 4 };
+  static const unsigned percents[] = {30, 80, 100};
+  const int factor = *(const int *)*state > LEGAL_BY_DEFAULT ? 20 : 1;
+  unsigned failed = 0;
+  for (int a = 0; a < ARRAYS; a++) {
+    hw_array array;
+    wf_diag diag = wf_diag_to(stderr);
+    assert_true(hw_array_load(&array, arrays[a], &diag));
+    for (int c = 0; c < PRUNED && failed < 10; c++) {
+      test_source s;
+      uint64_t seed = (uint64_t)(a * PRUNED + c + 1);
+      const test_zeros zeros = {pruned[c].tensor, pruned[c].columns, percents[(a + c) % 3], seed};
+      if (!test_source_open_pruned(&s, pruned[c].file, pruned[c].arguments, &array, &zeros, &diag))
+        fail_msg("case %d", c);
+      for (int i = 0; i < MAPPINGS * factor; i++) failed += !try_legal(&s, &seed);
+      test_source_close(&s);
+    }
+  }
+  assert_int_equal(failed, 0);
+}
+
 int main(int argc, char **argv) {
   int wanted = argc > 1 ? atoi(argv[1]) : LEGAL_BY_DEFAULT;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_mappings, &wanted),
+                                     cmocka_unit_test_prestate(test_zeros_are_left_out, &wanted),
                                      cmocka_unit_test(test_bands)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

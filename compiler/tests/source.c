@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/random.h"
 
 static bool read_text(test_source *s) {
   FILE *file = fopen(s->path, "rb");
@@ -24,7 +25,9 @@ static bool compile_with(const test_source *s, const map_mapping *mapping, compi
                                    .array = s->array,
                                    .kernel = s->kernel,
                                    .arguments = s->args,
-                                   .mapping = mapping};
+                                   .mapping = mapping,
+                                   .known_tensor = s->known_tensor,
+                                   .known = s->known};
   return compile(&request, result, diag);
 }
 
@@ -39,8 +42,30 @@ static bool set_arguments(test_source *s, const char *arguments, wf_diag *diag) 
   return lang_read_args(s->arguments, s->arena, &s->args, diag);
 }
 
-bool test_source_open(test_source *s, const char *file, const char *kernel, const char *arguments,
-                      const hw_array *array, wf_diag *diag) {
+static void clear_block(uint8_t *bytes, size_t count, int64_t columns, int64_t row, int64_t column, int64_t dim) {
+  for (int64_t r = row; r < row + dim; r++)
+    for (int64_t c = column; c < column + dim && c < columns; c++)
+      if ((size_t)(r * columns + c) < count) bytes[r * columns + c] = 0;
+}
+
+static void prune(test_source *s, const compile_result *result, const test_zeros *zeros) {
+  const int64_t dim = hw_derive(s->array).dim;
+  uint64_t seed = zeros->seed;
+  for (int t = 0; t < s->expected.tensors; t++) {
+    uint8_t *bytes = s->expected.before[t];
+    const size_t count = s->expected.bytes[t];
+    if (strcmp(result->commands->tensors[t].name, zeros->tensor) != 0) continue;
+    for (int64_t row = 0; (size_t)(row * zeros->columns) < count; row += dim)
+      for (int64_t column = 0; column < zeros->columns; column += dim)
+        if (wf_random_next(&seed) % 100 < zeros->percent) clear_block(bytes, count, zeros->columns, row, column, dim);
+    memcpy(s->expected.after[t], bytes, count);
+    s->known = (const int8_t *)bytes;
+    s->known_tensor = zeros->tensor;
+  }
+}
+
+static bool open_with(test_source *s, const char *file, const char *kernel, const char *arguments,
+                      const hw_array *array, const test_zeros *zeros, wf_diag *diag) {
   *s = (test_source){.kernel = kernel, .array = array, .arena = wf_arena_create()};
   if (!set_arguments(s, arguments, diag)) return false;
   snprintf(s->path, sizeof s->path, "%s/%s", WEFT_KERNELS, file);
@@ -49,12 +74,23 @@ bool test_source_open(test_source *s, const char *file, const char *kernel, cons
     return false;
   }
   compile_result result;
-  const bool good = compile_with(s, NULL, &result, diag) && run_oracle_fill(&s->expected, &result, 1, diag) &&
-                    run_oracle_expect(&s->expected, &result, diag);
+  bool good = compile_with(s, NULL, &result, diag) && run_oracle_fill(&s->expected, &result, 1, diag);
+  if (good && zeros != NULL) prune(s, &result, zeros);
+  good = good && run_oracle_expect(&s->expected, &result, diag);
   s->layer = result.layer;
   s->mapped = result.mapped;
   compile_release(&result);
   return good;
+}
+
+bool test_source_open(test_source *s, const char *file, const char *kernel, const char *arguments,
+                      const hw_array *array, wf_diag *diag) {
+  return open_with(s, file, kernel, arguments, array, NULL, diag);
+}
+
+bool test_source_open_pruned(test_source *s, const char *file, const char *arguments, const hw_array *array,
+                             const test_zeros *zeros, wf_diag *diag) {
+  return open_with(s, file, NULL, arguments, array, zeros, diag);
 }
 
 void test_source_close(test_source *s) {

@@ -18,11 +18,24 @@ typedef struct test_source {
   map_layer layer;  // after test_source_open, if `mapped`
   bool mapped;
   run_oracle expected;
+  const char *known_tensor;  // whose contents the compiler knows; NULL: none
+  const int8_t *known;
 } test_source;
+
+// Zeros in a tensor: a matrix of so many columns, of whose DIM x DIM blocks `percent` of 100 are zeros.
+typedef struct test_zeros {
+  const char *tensor;
+  int64_t columns;
+  unsigned percent;
+  uint64_t seed;
+} test_zeros;
 
 // Reads the kernel, compiles it as the heuristic mapper wants and runs its interpreter. False after an error.
 bool test_source_open(test_source *s, const char *file, const char *kernel, const char *arguments,
                       const hw_array *array, wf_diag *diag);
+// The same with zeros that the compiler knows of when test_source_run is called.
+bool test_source_open_pruned(test_source *s, const char *file, const char *arguments, const hw_array *array,
+                             const test_zeros *zeros, wf_diag *diag);
 void test_source_close(test_source *s);
 
 typedef enum { TEST_REFUSED, TEST_WRONG, TEST_GOOD } test_outcome;

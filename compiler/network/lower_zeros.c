@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights with blocks of zeros, of networks that were pruned, or of pixels that lie side by side: a kernel of such a
+// layer is its own and leaves these blocks out (compiler/schedule/zeros.h). Blocks are DIM x DIM, of the matrix of taps
+// and input channels by output channels.
+#include "base/number.h"
+#include "compiler/network/private.h"
+
+enum { WORTH = 16 };  // one of so many blocks is zeros
+
+typedef struct matrix {
+  const int8_t *elements;
+  int64_t rows, columns, pitch;
+} matrix;
+
+static bool is_zero(const matrix *m, int64_t row, int64_t column, int64_t dim) {
+  const int64_t end = wf_min(row + dim, m->rows), last = wf_min(column + dim, m->columns);
+  for (int64_t r = row; r < end; r++)
+    for (int64_t c = column; c < last; c++)
+      if (m->elements[r * m->pitch + c] != 0) return false;
+  return true;
+}
+
+static bool has_zeros(const matrix *m, int64_t dim) {
+  int64_t zeros = 0;
+  for (int64_t row = 0; row < m->rows; row += dim)
+    for (int64_t column = 0; column < m->columns; column += dim) zeros += is_zero(m, row, column, dim);
+  return zeros * WORTH >= wf_ceil_div(m->rows, dim) * wf_ceil_div(m->columns, dim);
+}
+
+static int64_t or_one(int64_t size) { return size == 0 ? 1 : size; }
+
+static bool may_skip(layer_kernel kernel) {
+  return kernel == LAYER_GEMM || kernel == LAYER_CONV2D || kernel == LAYER_CONV2D_NARROW;
+}
+
+const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
+                                        const network_lower_operands *at) {
+  const int64_t *size = layer->map.size;
+  if (!may_skip(kernel) || at->weights.buffer < 0) return NULL;
+  const network_buffer *buffer = &l->net->buffers[at->weights.buffer];
+  matrix m = {.rows = or_one(size[BLOCK_DIM_R]) * or_one(size[BLOCK_DIM_S]) * or_one(size[BLOCK_DIM_C]),
+              .columns = or_one(size[BLOCK_DIM_K])};
+  m.pitch = layer->weight_pitch != 0 ? layer->weight_pitch : m.columns;
+  const uint64_t end = at->weights.offset + (uint64_t)((m.rows - 1) * m.pitch + m.columns);
+  if (buffer->contents == NULL || buffer->content_bytes < end) return NULL;
+  m.elements = (const int8_t *)buffer->contents + at->weights.offset;
+  return has_zeros(&m, hw_derive(l->array).dim) ? m.elements : NULL;
+}
