@@ -8,7 +8,7 @@
 #include "workloads/networks/networks.h"
 
 typedef struct net_options {
-  const char *output, *layers;
+  const char *output, *layers, *prune;
   bool list;
   uint64_t size, sequence, past, batch, divisor, depth, seed;
 } net_options;
@@ -79,7 +79,8 @@ static cli_exit make(const cli_common *common, const net_options *o, const char 
                                     .batch = (int64_t)o->batch,
                                     .divisor = (int64_t)o->divisor,
                                     .layers = (int64_t)o->depth,
-                                    .seed = o->seed};
+                                    .seed = o->seed,
+                                    .prune = o->prune};
   if (!cli_check_output(o->output, diag) || !cli_check_output(o->layers, diag)) return CLI_BAD_INPUT;
   graph *g = networks_create(name, &options, diag);
   if (g == NULL) return CLI_BAD_INPUT;
@@ -101,6 +102,8 @@ static const wf_option net_rows[] = {
     {"divisor", WF_POSITIVE(net_options, divisor), "N", "divide all widths (default 1)"},
     {"depth", WF_POSITIVE(net_options, depth), "N", "layers of transformers and recurrent networks"},
     {"seed", WF_COUNT(net_options, seed), "N", "of the random weights (default 1)"},
+    {"prune", WF_TEXT(net_options, prune), "KIND:DENSITY",
+     "zeros in weights: weights:0.5, blocks:0.25, blocks:0.25:32"},
 };
 
 cli_exit cli_net(int argc, char **argv) {

@@ -60,6 +60,8 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
     {"divisor", WF_POSITIVE(network_job_options, network.divisor), "N", "generated networks: widths are divided by N"},
     {"depth", WF_POSITIVE(network_job_options, network.layers), "N",
      "generated networks: layers of transformers and recurrent ones"},
+    {"prune", WF_TEXT(network_job_options, network.prune), "KIND:DENSITY",
+     "generated networks: zeros in weights (weights:0.5, blocks:0.25)"},
 };
 
 static bool ends_with(const char *text, const char *end) {

@@ -40,7 +40,7 @@ typedef struct network_job_options {
 // Worse outputs are warned of, in dB.
 enum { NETWORK_JOB_POOR_DB = 20 };
 
-enum { NETWORK_JOB_OPTIONS = 22 };
+enum { NETWORK_JOB_OPTIONS = 23 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 

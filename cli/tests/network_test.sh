@@ -53,6 +53,24 @@ expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type 
 expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --quality 1
 expect 1 'input' "$weft" sim resnet18 $network --input-type uint8 --input signed.npy
 
+# ---- zeros in weights: the same network with fewer products, on all ways
+expect 1 'blocks:0.25 leaves a quarter' "$weft" net resnet18 --prune blocks:2 -o none.onnx
+expect 1 'is not weights:DENSITY' "$weft" sim resnet18 $network --prune rows:0.5
+pruned='--size 64 --divisor 2 --seed 3'
+expect 0 'as the int8 reference' "$weft" sim resnet18 $pruned --json dense.json
+expect 0 'as the int8 reference' "$weft" sim resnet18 $pruned --prune blocks:0.2 --json sparse.json
+want_pruned=$(sed -n 's/^output .*digest //p' out.txt)
+cycles() { sed -n 's/^\t"cycles":\t\([0-9]*\),*$/\1/p' "$1"; }
+[ "$(cycles sparse.json)" -lt $(($(cycles dense.json) * 3 / 4)) ] || { echo "FAILED: zeros take their time" && failed=1; }
+bytes() { sed -n 's/^\t"weight_bytes":\t\([0-9]*\),*$/\1/p' "$1"; }
+[ "$(bytes sparse.json)" -lt $(($(bytes dense.json) / 2)) ] || { echo "FAILED: zeros take room" && failed=1; }
+expect 0 '' "$weft" net resnet18 $pruned --prune blocks:0.2 -o pruned.onnx
+expect 0 "digest $want_pruned" "$weft" sim pruned.onnx --seed 3 --engine ref
+expect 0 "digest $want_pruned" "$weft" sim pruned.onnx --seed 3 --fuse all
+expect 0 '' "$weft" compile pruned.onnx --seed 3 -o pruned.elf
+expect 0 "digest $want_pruned" "$weft" sim pruned.elf
+expect 0 'as the int8 reference' "$weft" sim resnet18 $pruned --prune weights:0.02 --array dim4
+
 # ---- a network that ends earlier, at a tensor or a node
 expect 0 'as the int8 reference' "$weft" sim net.onnx --seed 3 --array dim8 --outputs layer2.0.add --json cut.json
 expect 0 '"node":	"layer2.0' cat cut.json

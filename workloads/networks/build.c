@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "workloads/networks/prune.h"
+
 // xorshift64*: 53 bits of its upper half.
 static double random_unit(net *n) {
   n->random ^= n->random >> 12;
@@ -181,8 +183,11 @@ graph *networks_create(const char *name, const networks_options *options, wf_dia
   for (size_t i = 0; i < networks_count(); i++)
     if (row == &rows[i].row) build = rows[i].build;
   if (!set_past(row, has_cache(build), &n.options, diag) || !set_options(row, &n.options, diag)) return NULL;
+  networks_pruning pruning;
+  if (options->prune != NULL && !networks_read_pruning(options->prune, options->seed, &pruning, diag)) return NULL;
   if (n.random == 0) n.random = 1;
   n.g = graph_create(row->name);
   build(&n);
+  if (options->prune != NULL) networks_prune(&pruning, n.g);
   return n.g;
 }

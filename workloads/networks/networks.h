@@ -23,6 +23,7 @@ typedef struct networks_options {
   int64_t layers;   // of transformers and recurrent networks
   int64_t past;     // tokens whose keys and values are inputs (decoding); then `sequence` is 1 by default
   uint64_t seed;
+  const char *prune;  // zeros in weights, as prune.h says; NULL: none
 } networks_options;
 
 typedef struct networks_row {
