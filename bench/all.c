@@ -36,6 +36,7 @@ static const table tables[] = {
     {"gradient", "what engine flow says that parameters are worth", {"bench", "gradient"}, false},
     {"crosscheck", "cycles of ResNet-50's layers beside SCALE-Sim's closed form", {"crosscheck", "resnet50"}, false},
     {"schedule", "networks with neighbouring layers mixed", {"bench", "schedule"}, true},
+    {"sparse", "layers with zeros in their weights, on arrays of sides 4 to 32", {"bench", "sparse"}, true},
     {"races", "programs of the compiler under the check for races", {"bench", "races"}, false},
     {"transfer", "tuned mappings for other networks and arrays", {"bench", "transfer"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
