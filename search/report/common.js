@@ -291,7 +291,8 @@ const weft = (() => {
       $('title').textContent = 'This page needs a browser of 2023 or later: its data are packed.';
       throw new Error('no DecompressionStream');
     }
-    const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const raw = atob(text), packed = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) packed[i] = raw.charCodeAt(i);  // much faster than Uint8Array.from
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
   }
 
