@@ -91,8 +91,11 @@ static double blocks_left(const map_layer *layer, const int8_t *weights, int64_t
   return (double)left / (double)(down * across);
 }
 
-static run_measured measure(const runner *r, const map_layer *layer, const int8_t *weights) {
-  const run_measure_request request = {.layer = layer, .array = &r->array, .policy = {.known = weights}, .times = WARM};
+static run_measured measure(const runner *r, const map_layer *dense, const int8_t *weights, double zeros) {
+  map_layer layer = *dense;
+  layer.zeros = zeros;
+  const run_measure_request request = {
+      .layer = &layer, .array = &r->array, .policy = {.known = weights}, .times = WARM};
   return run_measure(&request, r->job->diag);
 }
 
@@ -111,8 +114,9 @@ static bool add_pruned(runner *r, pattern kind, double density) {
   const int64_t dim = hw_derive(&r->array).dim, block[] = {[WEIGHTS] = 1, [BLOCKS] = BLOCK, [TILES] = dim};
   const networks_pruning pruning = {.density = density, .block = block[kind], .seed = o->seed};
   int8_t *weights = weights_of(&r->layer->layer, &pruning);
-  const run_measured m = measure(r, &r->layer->layer, weights);
-  const bool good = add_row(r, kind, density, blocks_left(&r->layer->layer, weights, dim), &m);
+  const double blocks = blocks_left(&r->layer->layer, weights, dim);
+  const run_measured m = measure(r, &r->layer->layer, weights, 1 - blocks);
+  const bool good = add_row(r, kind, density, blocks, &m);
   wf_free(weights);
   return good;
 }
@@ -125,13 +129,13 @@ static bool add_narrower(runner *r, double density) {
     narrow.size[d] = (int64_t)lrint((double)narrow.size[d] * sqrt(density));
     left *= (double)narrow.size[d] / (double)r->layer->layer.size[d];
   }
-  const run_measured m = measure(r, &narrow, NULL);
+  const run_measured m = measure(r, &narrow, NULL, 0);
   return add_row(r, CHANNELS, left, 1, &m);
 }
 
 static bool add_layer(runner *r) {
   const options *o = r->job->options;
-  r->dense = measure(r, &r->layer->layer, NULL);
+  r->dense = measure(r, &r->layer->layer, NULL, 0);
   if (!add_row(r, CHANNELS, 1, 1, &r->dense)) return false;
   for (size_t d = 0; d < sizeof densities / sizeof *densities; d++) {
     if (o->quick && densities[d] != 0.25) continue;

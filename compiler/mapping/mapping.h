@@ -60,6 +60,7 @@ typedef struct map_layer {
   // largest of pool_size x pool_size sums; so many rows and columns before those of the image are padding, and part of
   // `padding`.
   uint32_t pool_size, pool_stride, pool_padding;
+  double zeros;  // the share of blocks of weights, DIM x DIM, that need no products and no loads
 } map_layer;
 
 // A residual of more than one is added by products, each with a number that int8 holds.

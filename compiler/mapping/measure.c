@@ -6,6 +6,8 @@
 //
 // Bytes: an operand of residency r is loaded in every iteration of the first r loops. The loops that it does not use
 // repeat it; the others sweep it, and windows of inputs overlap.
+#include <math.h>
+
 #include "base/number.h"
 #include "compiler/mapping/mapping.h"
 
@@ -249,10 +251,15 @@ void map_rows(const map_layer *layer, const map_mapping *m, int64_t dim, int64_t
   rows[MAP_RESULTS] = result_rows(layer, m, dim);
 }
 
+// Of what each block of weights needs. The unrollers know no zeros.
+static int64_t left(const map_layer *layer, const map_mapping *m, int64_t count) {
+  return m->style == BLOCK_STYLE_LOOP || layer->zeros == 0 ? count : (int64_t)ceil((double)count * (1 - layer->zeros));
+}
+
 map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw_array *array) {
   const hw_derived hw = hw_derive(array);
   const int64_t dim = hw.dim, wide = hw.max_cols;
-  map_footprint f = {.dram_bytes = {[MAP_WEIGHTS] = weight_bytes(layer, m, dim),
+  map_footprint f = {.dram_bytes = {[MAP_WEIGHTS] = left(layer, m, weight_bytes(layer, m, dim)),
                                     [MAP_INPUTS] = input_bytes(layer, m),
                                     [MAP_RESULTS] = result_bytes(layer)}};
   map_rows(layer, m, dim, f.slot_rows);
@@ -264,15 +271,15 @@ map_footprint map_measure(const map_layer *layer, const map_mapping *m, const hw
   f.fills[MAP_WEIGHTS] = iterations(m, m->residency[MAP_WEIGHTS]) * or_one(layer->groups);
   f.fills[MAP_INPUTS] = iterations(m, m->residency[MAP_INPUTS]) * or_one(layer->groups);
   f.fills[MAP_RESULTS] = result_tiles(layer, m) * or_one(layer->groups);
-  f.loads_of[MAP_WEIGHTS] = f.fills[MAP_WEIGHTS] * weight_loads(layer, m, dim, wide);
+  f.loads_of[MAP_WEIGHTS] = left(layer, m, f.fills[MAP_WEIGHTS] * weight_loads(layer, m, dim, wide));
   f.loads_of[MAP_INPUTS] = f.fills[MAP_INPUTS] * input_loads(layer, m, dim, wide);
   f.loads = f.loads_of[MAP_WEIGHTS] + f.loads_of[MAP_INPUTS];
   if (layer->kind != MAP_WINDOW) {
     // The unrollers multiply with a matrix as wide as the block of results.
     const int64_t deep = m->style == BLOCK_STYLE_LOOP ? wf_ceil_div(m->tile[BLOCK_DIM_K], dim) : 1;
     const int64_t added = tiles * pieces(layer, m, BLOCK_DIM_K, dim) * residual_parts(layer, m) * deep;
-    f.products = all_blocks(layer, m, dim, block_products) + added;
-    f.mesh_cycles = all_blocks(layer, m, dim, block_cycles) + added * dim;
+    f.products = left(layer, m, all_blocks(layer, m, dim, block_products)) + added;
+    f.mesh_cycles = left(layer, m, all_blocks(layer, m, dim, block_cycles)) + added * dim;
   }
   f.beside_rows = map_beside_rows(layer, m, dim);
   if (layer->kind != MAP_WINDOW && layer->pool_stride != 0)

@@ -165,7 +165,10 @@ network_step *network_lower_layer(network_lowering *l, const layer_desc *layer,
   assert(known);
   (void)known;
   const layer_kernel_entry *kernel = &layer_kernels[call.kernel];
-  network_step *step = add_call(l, &call, network_lower_own_weights(l, layer, call.kernel, operands));
+  double zeros = 0;
+  const int8_t *weights = network_lower_own_weights(l, layer, call.kernel, operands, &zeros);
+  if (weights != NULL && !operands->beside) call.layer.zeros = zeros;  // else the estimate knew what it chose
+  network_step *step = add_call(l, &call, weights);
   network_lower_bind(step, kernel->inputs, operands->inputs);
   if (kernel->weights != NULL) network_lower_bind(step, kernel->weights, operands->weights);
   if (layer->map.bias) network_lower_bind(step, LAYER_BIAS, operands->bias);

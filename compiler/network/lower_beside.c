@@ -121,6 +121,7 @@ bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_
   const int8_t *spread = spread_weights(l, layer, together, weights->data, &bytes);
   at->weights = network_lower_constant(l, weights->name, spread, bytes);
   if (bias != NULL) at->bias = repeated_bias(l, bias, layer->map.size[BLOCK_DIM_K], together);
+  at->beside = true;
   *layer = beside(layer, together);
   return true;
 }

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "compiler/network/private.h"
 
-enum { WORTH = 16 };  // one of so many blocks is zeros
+#define WORTH (1.0 / 16)  // at least so many blocks are zeros
 
 typedef struct matrix {
   const int8_t *elements;
@@ -20,11 +20,12 @@ static bool is_zero(const matrix *m, int64_t row, int64_t column, int64_t dim) {
   return true;
 }
 
-static bool has_zeros(const matrix *m, int64_t dim) {
+// The share of blocks that are all zeros.
+static double zeros_of(const matrix *m, int64_t dim) {
   int64_t zeros = 0;
   for (int64_t row = 0; row < m->rows; row += dim)
     for (int64_t column = 0; column < m->columns; column += dim) zeros += is_zero(m, row, column, dim);
-  return zeros * WORTH >= wf_ceil_div(m->rows, dim) * wf_ceil_div(m->columns, dim);
+  return (double)zeros / (double)(wf_ceil_div(m->rows, dim) * wf_ceil_div(m->columns, dim));
 }
 
 static int64_t or_one(int64_t size) { return size == 0 ? 1 : size; }
@@ -34,7 +35,7 @@ static bool may_skip(layer_kernel kernel) {
 }
 
 const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
-                                        const network_lower_operands *at) {
+                                        const network_lower_operands *at, double *zeros) {
   const int64_t *size = layer->map.size;
   if (!may_skip(kernel) || at->weights.buffer < 0) return NULL;
   const network_buffer *buffer = &l->net->buffers[at->weights.buffer];
@@ -44,5 +45,6 @@ const int8_t *network_lower_own_weights(const network_lowering *l, const layer_d
   const uint64_t end = at->weights.offset + (uint64_t)((m.rows - 1) * m.pitch + m.columns);
   if (buffer->contents == NULL || buffer->content_bytes < end) return NULL;
   m.elements = (const int8_t *)buffer->contents + at->weights.offset;
-  return has_zeros(&m, hw_derive(l->array).dim) ? m.elements : NULL;
+  *zeros = zeros_of(&m, hw_derive(l->array).dim);
+  return *zeros >= WORTH ? m.elements : NULL;
 }

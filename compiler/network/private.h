@@ -59,15 +59,17 @@ void network_lower_bind(network_step *step, const char *param, network_place pla
 // Where the operands of a layer lie; an operand that the layer does not have is ignored.
 typedef struct network_lower_operands {
   network_place inputs, weights, bias, residual, results;
+  bool beside;  // the weights have zeros between those of pixels side by side
 } network_lower_operands;
 // What becomes of the sums of the node at hand, a product or convolution; the layer's kind and sizes are left open.
 layer_desc network_lower_sums(const network_lowering *l);
 // An array step that computes a layer which the array's kernels know.
 network_step *network_lower_layer(network_lowering *l, const layer_desc *layer, const network_lower_operands *operands);
 
-// The weights of a layer if so many blocks of them are zeros that its kernel shall be its own (lower_zeros.c); or NULL.
+// The weights of a layer if so many blocks of them are zeros that its kernel shall be its own (lower_zeros.c), with
+// their share; or NULL.
 const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
-                                        const network_lower_operands *at);
+                                        const network_lower_operands *at, double *zeros);
 
 // Puts pixels of a matrix product or a convolution side by side where that takes less time (lower_beside.c): changes
 // the layer, and places the node's weights and bias. False: nothing is changed.
