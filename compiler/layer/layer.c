@@ -314,6 +314,7 @@ double layer_estimate(const layer_desc *layer, const hw_array *array) { return l
 bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
   const map_layer *map = &layer->map;
   *call = (layer_call){.kernel = layer_kernel_of(map, array), .is_layer = true, .layer = product_of(map)};
+  call->layer.zeros = map->zeros;
   for (int d = 0; d < BLOCK_DIMS; d++) {
     if (map->size[d] >= 1) continue;
     wf_error(diag, wf_in_file("layer"), "dimension %s is %" PRId64, block_dim_names[d], map->size[d]);
