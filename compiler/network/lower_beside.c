@@ -3,8 +3,8 @@
 // and results lie as before, but rows of results become whole lines of the cache, which stores then need not fetch, and
 // rows of inputs become longer. Weights are those of each pixel, shifted by the pixels before it, with zeros between
 // them: a 1 x 1 convolution of 16 to 96 channels becomes a product of 32 to 192, half of whose weights are zeros.
-// Blocks of zeros are left out (lower_zeros.c), those that are partly zeros take their time: the mapper's estimate
-// decides.
+// The scheduler leaves out blocks of zeros (lower_zeros.c); the array multiplies blocks that are partly zeros. So the
+// mapper's estimate decides.
 #include <string.h>
 
 #include "compiler/network/private.h"
