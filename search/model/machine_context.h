@@ -18,8 +18,17 @@ static inline block_dim_id input_channels(const map_layer *layer) {
   return layer->kind == MAP_DEPTHWISE ? BLOCK_DIM_K : BLOCK_DIM_C;
 }
 
+machine_context machine_context_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                                   const cost_constants *constants);
+// The work of the whole.
+machine_work machine_work_in(const machine_context *x);
+
 // ---- what comes from main memory (machine_memory.c)
 
+// Lines that the loops from a position on sweep; of those that the next iteration of the loop in front of it reads the
+// lines that have to fit into the L2 together.
+double machine_swept_lines(const machine_context *x, map_operand operand, int position);
+double machine_kept_lines(const machine_context *x, map_operand operand, int position);
 double machine_missed_lines(const machine_context *x, map_operand operand);
 double machine_swept_bytes(const machine_context *x, map_operand operand, int position);
 
@@ -27,7 +36,20 @@ double machine_swept_bytes(const machine_context *x, map_operand operand, int po
 
 cost_rows machine_weight_rows(const machine_context *x);
 cost_rows machine_input_rows(const machine_context *x);
+double machine_portions(const machine_context *x, map_operand operand);
 machine_stream machine_stream_of(const machine_context *x, map_operand operand, double *memory);
+
+// ---- stores (machine_work.c)
+
+// Rows of pieces of results of the whole layer.
+typedef struct machine_store_rows {
+  double count, blocks, pieces;
+  cost_requests each;
+} machine_store_rows;
+machine_store_rows machine_store_rows_of(const machine_context *x);
+double machine_store_commands(const machine_context *x);
+// Lines of results that are fetched, since a write covers a part of them only.
+double machine_fetched_lines(const machine_context *x);
 
 // ---- the mesh (machine_mesh.c)
 
@@ -38,6 +60,18 @@ typedef struct machine_layout {
   int64_t pitch;  // from a row of an image to the next
 } machine_layout;
 machine_layout machine_result_layout(const machine_context *x);
+
+// The rows of a tile as runs that one product each handles (schedule/plan.c): a run has at most DIM rows, crosses no
+// tile of the accumulator, and its rows are evenly spaced in the scratchpad. A run of one row takes the next one,
+// however far away; another spacing than before has to be configured.
+typedef struct machine_runs {
+  double count, rows, cycles;  // cycles: with weights that stay
+  double last;                 // of them of the longest run
+  double changes;              // of the spacing
+  double full;                 // runs of DIM rows
+  double held;                 // others whose time is that of a product in flight
+} machine_runs;
+machine_runs machine_runs_of(const machine_context *x);
 
 double machine_mesh_cycles(const machine_context *x, double *pairs, double *products, double *fresh);
 

@@ -63,7 +63,7 @@ cost_rows machine_input_rows(const machine_context *x) {
 }
 
 // How many portions a fill has: positions inside of its loop at which the operand changes.
-static double portions_of(const machine_context *x, map_operand operand) {
+double machine_portions(const machine_context *x, map_operand operand) {
   double portions = 1;
   for (int p = x->m->residency[operand]; p < MAP_POSITIONS; p++)
     if (map_uses(x->layer->kind, operand, map_loop_dim(x->m, p))) portions *= (double)map_loop_trips(x->m, p);
@@ -74,7 +74,7 @@ machine_stream machine_stream_of(const machine_context *x, map_operand operand, 
   const cost_rows r = operand == MAP_WEIGHTS ? machine_weight_rows(x) : machine_input_rows(x);
   const double fills = (double)x->f.fills[operand];
   const cost_load load = cost_load_of(&x->cost, &r, machine_missed_lines(x, operand) / fills);
-  machine_stream s = {.portions = portions_of(x, operand), .latency = load.latency};
+  machine_stream s = {.portions = machine_portions(x, operand), .latency = load.latency};
   *memory = load.memory * fills;
   s.unit = load.unit / s.portions;
   s.data = load.data / s.portions;

@@ -4,18 +4,9 @@
 
 #include "search/model/machine_context.h"
 
-// The rows of a tile as runs that one product each handles (schedule/plan.c): a run has at most DIM rows, crosses no
-// tile of the accumulator, and its rows are evenly spaced in the scratchpad. A run of one row takes the next one,
-// however far away; another spacing than before has to be configured.
-typedef struct runs {
-  double count, rows, cycles;  // cycles: with weights that stay
-  double last;                 // of them of the longest run
-  double changes;              // of the spacing
-} runs;
-
 typedef struct run_walk {
   const machine_context *x;
-  runs r;
+  machine_runs r;
   int64_t count, step, spacing;  // of the run at work; of the configuration
 } run_walk;
 
@@ -23,6 +14,8 @@ static void end_run(run_walk *w) {
   if (w->count == 0) return;
   const double cycles = cost_pair_cycles(&w->x->cost, (double)w->count);
   w->r.count++;
+  w->r.full += w->count == w->x->cost.hw.dim;
+  w->r.held += cycles > (double)cost_product_rows(w->count, w->x->cost.hw.dim) && w->count != w->x->cost.hw.dim;
   w->r.rows += (double)w->count;
   w->r.cycles += cycles;
   w->r.last = wf_max(w->r.last, cycles);
@@ -65,7 +58,7 @@ machine_layout machine_result_layout(const machine_context *x) {
   return l;
 }
 
-static runs runs_of(const machine_context *x) {
+machine_runs machine_runs_of(const machine_context *x) {
   const map_layer *l = x->layer;
   const int64_t *tile = x->m->tile;
   run_walk w = {.x = x};
@@ -103,7 +96,7 @@ static double blocks_of(const machine_context *x, block_dim_id dim, int64_t step
 
 // Of a stage.
 double machine_mesh_cycles(const machine_context *x, double *pairs, double *products, double *fresh) {
-  const runs r = runs_of(x);
+  const machine_runs r = machine_runs_of(x);
   // Tiles at the end of an image have fewer rows.
   double cut = 1;
   static const block_dim_id rows[] = {BLOCK_DIM_N, BLOCK_DIM_P, BLOCK_DIM_Q};

@@ -14,68 +14,63 @@ static double store_width(const machine_context *x) {
   return machine_result_layout(x).tiled ? x->cost.hw.max_cols : x->cost.dim;
 }
 
-// Rows of pieces of results of the whole layer.
-typedef struct store_rows {
-  double count, blocks;
-  cost_requests each;
-} store_rows;
+static int64_t element_of(const machine_context *x) { return x->layer->result_bytes == 4 ? 4 : 1; }
 
-static store_rows store_rows_of(const machine_context *x, int64_t element) {
+machine_store_rows machine_store_rows_of(const machine_context *x) {
   const map_layer *l = x->layer;
+  const int64_t element = element_of(x);
   const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], l->size[BLOCK_DIM_K]);
   const double pieces = ceil(columns / store_width(x)), piece = columns / pieces;
   const double pixels = (double)x->f.dram_bytes[MAP_RESULTS] / (double)(element * l->size[BLOCK_DIM_K]);
-  return (store_rows){
+  return (machine_store_rows){
       .count = pixels * (double)l->size[BLOCK_DIM_K] / columns * pieces,
       .blocks = ceil(piece / x->cost.dim),
+      .pieces = pieces,
       .each = cost_requests_of(&x->cost, (int64_t)ceil(piece) * element, l->size[BLOCK_DIM_K] * element),
   };
 }
 
 // Commands are counted as those of wide stores.
-static double store_commands(const machine_context *x) {
+double machine_store_commands(const machine_context *x) {
   const double columns = (double)wf_min(x->m->tile[BLOCK_DIM_K], x->layer->size[BLOCK_DIM_K]);
   const double wide = x->layer->result_bytes == 4 ? x->cost.dim : x->cost.hw.max_cols;
   return (double)x->f.stores * ceil(columns / store_width(x)) / ceil(columns / wide);
 }
 
-// Lines of results that are fetched, since a write covers a part of them only.
-static double fetched_lines(const machine_context *x, int64_t element) {
-  const int64_t line = (int64_t)x->cost.line, all = x->layer->size[BLOCK_DIM_K] * element;
+double machine_fetched_lines(const machine_context *x) {
+  const int64_t element = element_of(x), line = (int64_t)x->cost.line, all = x->layer->size[BLOCK_DIM_K] * element;
   const int64_t row = wf_min(x->m->tile[BLOCK_DIM_K] * element, all);
   return row % line == 0 ? 0 : (double)x->f.dram_bytes[MAP_RESULTS] / x->cost.line;
 }
 
 // Cycles of main memory for the requests of all rows, without L2.
-static double bare_cycles(const machine_context *x, const store_rows *s) {
+static double bare_cycles(const machine_context *x, const machine_store_rows *s) {
   return s->count * s->each.bursts * cost_missed_line_cycles(&x->cost, &s->each);
 }
 
 // Cycles that the writes of the layer wait for main memory: as many at a time as may be in flight.
-static double write_waits(const machine_context *x, const store_rows *s, int64_t element) {
+static double write_waits(const machine_context *x, const machine_store_rows *s) {
   const hw_array *a = x->cost.array;
-  if (a->l2.present) return fetched_lines(x, element) * cost_missed_line_cycles(&x->cost, &s->each);
+  if (a->l2.present) return machine_fetched_lines(x) * cost_missed_line_cycles(&x->cost, &s->each);
   return wf_max(bare_cycles(x, s), s->count * s->each.bursts * x->cost.miss_latency / a->dma.writes_in_flight);
 }
 
 static double store_cycles(const machine_context *x) {
-  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
-  const store_rows s = store_rows_of(x, element);
-  const double row = cost_store_row(&x->cost, s.blocks, s.each.beats, element == 4);
-  const double all = wf_max(s.count * row, write_waits(x, &s, element));
-  return (all + store_commands(x) * x->cost.c->store_command) / result_tiles(x);
+  const machine_store_rows s = machine_store_rows_of(x);
+  const double row = cost_store_row(&x->cost, s.blocks, s.each.beats, element_of(x) == 4);
+  const double all = wf_max(s.count * row, write_waits(x, &s));
+  return (all + machine_store_commands(x) * x->cost.c->store_command) / result_tiles(x);
 }
 
 // Cycles of main memory for results: lines that are written back, and those fetched for parts of a line. Without L2
 // every piece of a row.
 static double written_cycles(const machine_context *x) {
   const hw_array *a = x->cost.array;
-  const int64_t element = x->layer->result_bytes == 4 ? 4 : 1;
-  const store_rows s = store_rows_of(x, element);
+  const machine_store_rows s = machine_store_rows_of(x);
   if (!a->l2.present) return bare_cycles(x, &s);
   const double kept = 512.0 * a->l2.capacity_kib, lines = (double)x->f.dram_bytes[MAP_RESULTS] - kept;
   return cost_written_line_cycles(&x->cost) * wf_max(0, lines / x->cost.line) +
-         cost_missed_line_cycles(&x->cost, &s.each) * fetched_lines(x, element);
+         cost_missed_line_cycles(&x->cost, &s.each) * machine_fetched_lines(x);
 }
 
 static double bias_cycles(const machine_context *x) {
@@ -122,7 +117,7 @@ static void count_rows(const machine_context *x, machine_work *w) {
   const double results = (double)(l->size[BLOCK_DIM_N] * l->size[BLOCK_DIM_P] * l->size[BLOCK_DIM_Q]) * columns;
   w->scratchpad_rows += results * deep + w->stages * w->fresh_rows;
   w->accumulator_rows += results * (2 * deep - (l->bias ? 0 : 1)) + results + (l->bias ? results : 0);
-  const store_rows s = store_rows_of(x, l->result_bytes == 4 ? 4 : 1);
+  const machine_store_rows s = machine_store_rows_of(x);
   w->bus_bytes += s.count * s.each.beats * x->cost.bus;
 }
 
@@ -139,32 +134,43 @@ map_mapping machine_trimmed(const map_layer *layer, const map_mapping *mapping) 
   return m;
 }
 
-machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
-                             const cost_constants *constants) {
+machine_context machine_context_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                                   const cost_constants *constants) {
   machine_context x = {
       .layer = layer, .m = mapping, .cost = cost_model_of(array, constants), .f = map_measure(layer, mapping, array)};
   const cost_slots slots = map_slots(mapping, &x.f);
   x.places = cost_places_of(&x.cost, &slots);
-  machine_work w = {.dim = x.cost.dim, .stages = 1};
-  for (int p = 0; p < MAP_POSITIONS; p++) w.stages *= (double)map_loop_trips(mapping, p);
-  w.mesh = machine_mesh_cycles(&x, &w.pairs, &w.products, &w.fresh_rows);
-  w.memory = written_cycles(&x);
+  return x;
+}
+
+machine_work machine_work_in(const machine_context *x) {
+  const cost_constants *constants = x->cost.c;
+  machine_work w = {.dim = x->cost.dim, .stages = 1};
+  for (int p = 0; p < MAP_POSITIONS; p++) w.stages *= (double)map_loop_trips(x->m, p);
+  w.mesh = machine_mesh_cycles(x, &w.pairs, &w.products, &w.fresh_rows);
+  w.memory = written_cycles(x);
   for (int o = 0; o < MAP_RESULTS; o++) {
     double memory = 0;
-    w.load[o] = machine_stream_of(&x, (map_operand)o, &memory);
+    w.load[o] = machine_stream_of(x, (map_operand)o, &memory);
     w.memory += memory;
   }
-  w.bias = bias_cycles(&x);
-  const cost_rows weights = machine_weight_rows(&x), inputs = machine_input_rows(&x);
-  count_loads(&x, &weights, MAP_WEIGHTS, &w);
-  count_loads(&x, &inputs, MAP_INPUTS, &w);
-  count_rows(&x, &w);
-  w.store = store_cycles(&x);
-  w.load_latency = constants->load_latency + x.cost.hit_latency;
-  w.late = late_share(&x, &w);
-  w.entries = (double)array->execute.reservation_entries / 2 / w.products;
-  w.free_after[MAP_WEIGHTS] = x.cost.hw.mesh_latency + constants->weights_free;
+  w.bias = bias_cycles(x);
+  const cost_rows weights = machine_weight_rows(x), inputs = machine_input_rows(x);
+  count_loads(x, &weights, MAP_WEIGHTS, &w);
+  count_loads(x, &inputs, MAP_INPUTS, &w);
+  count_rows(x, &w);
+  w.store = store_cycles(x);
+  w.load_latency = constants->load_latency + x->cost.hit_latency;
+  w.late = late_share(x, &w);
+  w.entries = (double)x->cost.array->execute.reservation_entries / 2 / w.products;
+  w.free_after[MAP_WEIGHTS] = x->cost.hw.mesh_latency + constants->weights_free;
   w.free_after[MAP_INPUTS] = constants->inputs_free;
-  w.drain = x.cost.hw.mesh_latency + constants->store_latency;
+  w.drain = x->cost.hw.mesh_latency + constants->store_latency;
   return w;
+}
+
+machine_work machine_work_of(const map_layer *layer, const map_mapping *mapping, const hw_array *array,
+                             const cost_constants *constants) {
+  const machine_context x = machine_context_of(layer, mapping, array, constants);
+  return machine_work_in(&x);
 }

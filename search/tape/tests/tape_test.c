@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/test.h"
+#include "search/tape/trace.h"
 
 static double uniform(uint64_t *state, double low, double high) {
   return low + (high - low) * (double)(wf_random_next(state) >> 11) * 0x1p-53;
@@ -285,6 +286,64 @@ static void smooth_functions_have_their_limits(void **state) {
   unary_release(&warm);
 }
 
+// ---- traces
+
+static tape_number mixed(tape_trace *t, tape_number x, tape_number y, double width) {
+  const tape_number sum = tape_trace_add(t, x, tape_fixed(2)), rest = tape_trace_sub(t, y, sum);
+  const tape_number quotient = tape_trace_div(t, tape_trace_mul(t, sum, y), tape_trace_exp(t, x));
+  const tape_number high = tape_trace_max(t, quotient, rest, width), low = tape_trace_min(t, x, quotient, width);
+  return tape_trace_mul(t, tape_trace_larger(t, high, y, width), tape_trace_smaller(t, low, y, width));
+}
+
+static void traces_have_the_slopes_of_differences(void **state) {
+  (void)state;
+  tape_trace *t = tape_trace_create();
+  uint64_t random = 5;
+  for (int n = 0; n < 1000; n++) {
+    const double x = uniform(&random, 0.2, 3), y = uniform(&random, 0.2, 3), step = 1e-6;
+    tape_trace_clear(t);
+    const tape_number a = tape_trace_variable(t, x), b = tape_trace_variable(t, y), out = mixed(t, a, b, 0.3);
+    tape_trace_back(t, out);
+    const double dx = tape_trace_slope(t, a), dy = tape_trace_slope(t, b);
+    const double by_x = mixed(t, tape_fixed(x + step), tape_fixed(y), 0.3).value -
+                        mixed(t, tape_fixed(x - step), tape_fixed(y), 0.3).value;
+    const double by_y = mixed(t, tape_fixed(x), tape_fixed(y + step), 0.3).value -
+                        mixed(t, tape_fixed(x), tape_fixed(y - step), 0.3).value;
+    assert_true(fabs(by_x / (2 * step) - dx) < 1e-6 * (1 + fabs(dx)));
+    assert_true(fabs(by_y / (2 * step) - dy) < 1e-6 * (1 + fabs(dy)));
+  }
+  tape_trace_destroy(t);
+}
+
+static void traces_without_variables_record_nothing(void **state) {
+  (void)state;
+  tape_trace *t = tape_trace_create();
+  const tape_number fixed = mixed(t, tape_fixed(1), tape_fixed(2), 0);
+  assert_int_equal(tape_trace_size(t), 0);
+  assert_true(fabs(fixed.value - fmax(6 / exp(1), 2) * fmin(1, 6 / exp(1))) < 1e-12);
+  const tape_number x = tape_trace_variable(t, 3);
+  tape_trace_back(t, tape_trace_add(t, tape_trace_mul(t, x, x), fixed));
+  assert_true(tape_trace_slope(t, x) == 6 && tape_trace_slope(t, fixed) == 0);
+  tape_trace_destroy(t);
+}
+
+static void rounded_maxima_have_their_bounds(void **state) {
+  (void)state;
+  tape_trace *t = tape_trace_create();
+  for (double x = 0; x < 4; x += 0.25) {
+    const tape_number a = tape_fixed(x), b = tape_fixed(2);
+    const double max = fmax(x, 2), min = fmin(x, 2), off = 0.1 * log(2) + 1e-12, factor = pow(2, 0.1) + 1e-12;
+    assert_true(tape_trace_max(t, a, b, 0.1).value >= max && tape_trace_max(t, a, b, 0.1).value <= max + off);
+    assert_true(tape_trace_min(t, a, b, 0.1).value <= min && tape_trace_min(t, a, b, 0.1).value >= min - off);
+    assert_true(tape_trace_larger(t, a, b, 0.1).value >= max && tape_trace_larger(t, a, b, 0.1).value <= max * factor);
+    assert_true(tape_trace_smaller(t, a, b, 0.1).value <= min &&
+                tape_trace_smaller(t, a, b, 0.1).value >= min / factor);
+    assert_true(tape_trace_max(t, a, b, 0).value == max && tape_trace_larger(t, a, b, 0).value == max);
+    assert_true(tape_trace_min(t, a, b, 0).value == min && tape_trace_smaller(t, a, b, 0).value == min);
+  }
+  tape_trace_destroy(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(elementary_functions_are_the_librarys),
@@ -294,6 +353,9 @@ int main(void) {
       cmocka_unit_test(expressions_are_shared_and_folded),
       cmocka_unit_test(a_square_counts_both_factors),
       cmocka_unit_test(smooth_functions_have_their_limits),
+      cmocka_unit_test(traces_have_the_slopes_of_differences),
+      cmocka_unit_test(traces_without_variables_record_nothing),
+      cmocka_unit_test(rounded_maxima_have_their_bounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
