@@ -50,11 +50,11 @@ typedef struct flow_operand {
   bool acc, garbage;
 } flow_operand;
 
-// What the size in a register of a product says.
+// What a register of a product says but for its row (operands.h).
 typedef struct flow_shape {
-  uint32_t upper;  // the half of the register that it was found from
-  uint32_t length, held;
-  uint16_t rows, cols;
+  uint64_t word, equal;  // the register that it was found from, and the bits in which another one is like it
+  flow_operand operand;
+  uint32_t held;  // rows for the station
   bool known;
 } flow_shape;
 
@@ -63,7 +63,6 @@ typedef struct flow_issue {
   cycle_front_command command;
   flow_time issue;
   flow_operand operand[2];  // of products: of both registers
-  uint8_t slot;             // in the station; that of a configuration may have a new command already
 } flow_issue;
 
 // How rows are used: one range is written or read, another one read.
@@ -86,6 +85,7 @@ typedef struct flow_file {
   uint32_t allocated, issued, taken, left;
   uint32_t ring;  // its length - 1
   flow_issue of[FLOW_QUEUE];
+  uint8_t slot[FLOW_QUEUE];  // in the station; that of a configuration may have a new command already
   flow_time leave[FLOW_QUEUE];
   flow_time last_issue;
 } flow_file;
@@ -249,6 +249,7 @@ typedef struct flow_execute {
   uint32_t limit, tags;   // products in flight; requests in the mesh
   uint32_t garbage;
   uint32_t first, count;  // products in flight, a ring
+  uint32_t out;           // of them, the first ones: those whose end is known
   uint32_t in_sp;         // of them: those that write the scratchpad
   flow_product product[FLOW_PRODUCTS];
   flow_time request[FLOW_REQUESTS];  // when the last row of a request leaves the mesh, a ring
@@ -284,7 +285,7 @@ struct flow_loops;
 typedef struct flow_front {
   bool moved;        // there may be room for the next command of the host
   bool awaits_room;  // the head waits for an end that is not known
-  uint8_t awaited;   // ... of this class
+  uint8_t kind;      // sim_class of the head
   uint8_t last;      // queue, whose head enters the station
   flow_queue queue[FLOW_QUEUES];
   cycle_front_command command[FLOW_COMMANDS];  // those in the chain
@@ -292,6 +293,7 @@ typedef struct flow_front {
   flow_time entry;                             // of the head of the last queue
   uint64_t enters;                             // its cycle
   uint32_t loop_commands;                      // of loop units, in the chain
+  uint32_t loops_active;                       // loop units at work
   struct flow_loops *loops;
   flow_time pushed;  // the last command
   flow_time room;    // what a command that is pushed has waited for

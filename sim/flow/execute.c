@@ -64,6 +64,7 @@ static void forget_products(flow_execute *x, uint64_t at) {
     x->in_sp -= !product_at(x, 0)->acc;
     x->first++;
     x->count--;
+    x->out--;
   }
 }
 
@@ -106,12 +107,13 @@ static void write_results(flow_engine *e, const flow_product *p) {
   if (p->accumulate) flow_calendar_mark(&e->acc_adds[bank], from, rows);
 }
 
-// An operation of `total` rows, the last one fetched in `last`, pushes results out.
+// An operation of `total` rows, the last one fetched in `last`, pushes results out: those of older products first.
 static void push_out(flow_engine *e, flow_time last, uint32_t total) {
   flow_execute *x = &e->execute;
-  for (uint32_t n = 0; n < x->count; n++) {
+  for (uint32_t n = x->out; n < x->count; n++) {
     flow_product *p = product_at(x, n);
-    if (p->passes == 0 || --p->passes != 0) continue;
+    if (--p->passes != 0) continue;
+    x->out++;
     const uint32_t behind = p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
     p->end = flow_after(last, x->result_delay - behind, FLOW_W_MESH_LATENCY);
     write_results(e, p);
@@ -205,7 +207,8 @@ static void fetch(flow_engine *e) {
     uint64_t lost = 0;
     for (unsigned i = 0; i < 2; i++)
       if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], at);
-    const unsigned more = (unsigned)__builtin_popcountll(lost & flow_low_bits(n));
+    lost &= flow_low_bits(n);
+    const unsigned more = lost == 0 ? 0 : (unsigned)__builtin_popcountll(lost);
     at += n;
     rows += n;
     lost_cycles += more;
@@ -388,9 +391,9 @@ void flow_execute_step(flow_engine *e) {
 // Nothing to do, but results in the mesh: output-stationary they are pushed out at once.
 static flow_time idle_time(const flow_engine *e) {
   const flow_execute *x = &e->execute;
-  for (uint32_t n = 0; n < x->count; n++) {
+  for (uint32_t n = 0; x->os && n < x->count; n++) {
     const flow_product *p = &x->product[(x->first + n) % FLOW_PRODUCTS];
-    if (x->os && flow_cycle(p->end) >= flow_cycle(x->free_at)) return x->free_at;
+    if (flow_cycle(p->end) >= flow_cycle(x->free_at)) return x->free_at;
   }
   return FLOW_AT_NEVER;
 }

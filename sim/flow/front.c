@@ -34,9 +34,9 @@ void flow_front_destroy(flow_engine *e) { flow_loops_destroy(e); }
 
 // ---- the chain
 
-static bool stops(const flow_engine *e, const flow_queue *q, uint32_t number) {
+static __attribute__((noinline)) bool stops(const flow_engine *e, const flow_queue *q, uint32_t number) {
   if (q->held) return true;
-  return e->front.loop_commands != 0 && e->loop_of[flow_queue_command(&e->front, q, number)->insn] == q->unit;
+  return q->unit != NO_UNIT && e->loop_of[flow_queue_command(&e->front, q, number)->insn] == q->unit;
 }
 
 // The head of queue q goes on, if it may and if the times that its own depends on are known; else false.
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) bool move(flow_engine *e, uint32_t 
   flow_queue *from = &f->queue[q], *to = from + 1;
   const uint32_t n = from->out;
   if (n == from->in || !flow_queue_room_known(to)) return false;
-  if (from->unit != NO_UNIT && stops(e, from, n)) return false;
+  if ((from->held || f->loop_commands != 0) && stops(e, from, n)) return false;
   flow_time at = flow_later(from->entered[flow_place(n)], from->left[flow_place(n - 1)]);
   at = flow_after(flow_later(flow_later(at, from->floor), flow_queue_room(to)), 1, FLOW_W_FRONT);
   from->left[flow_place(n)] = to->entered[flow_place(to->in)] = at;
@@ -105,12 +105,14 @@ static void await_entry(flow_engine *e) {
   f->entry = earliest_entry(e, kind, at);
   f->enters = flow_known_cycle(f->entry);
   f->awaits_room = f->enters > flow_cycle(at);
-  f->awaited = (uint8_t)kind;
+  f->kind = (uint8_t)kind;
 }
+
+static void renew(flow_engine *e) { e->next[FLOW_FRONT] = wf_min(e->front.enters, flow_loops_next(e)); }
 
 static void wake(flow_engine *e) {
   await_entry(e);
-  e->next[FLOW_FRONT] = wf_min(e->front.enters, flow_loops_next(e));
+  renew(e);
 }
 
 // An entry has ended whose end was not known.
@@ -121,7 +123,7 @@ static void step_entry(flow_engine *e) {
   flow_queue *q = &f->queue[f->last];
   const uint32_t n = q->out;
   const cycle_front_command *command = flow_queue_command(f, q, n);
-  const sim_class kind = flow_station_class(e, command->insn);
+  const sim_class kind = (sim_class)f->kind;
   const flow_time at = flow_station_event(e, kind, f->entry);
   q->left[flow_place(n)] = at;
   q->out++;
@@ -131,7 +133,7 @@ static void step_entry(flow_engine *e) {
   f->awaits_room = false;
   if (kind != SIM_CLASSES) flow_station_enter(e, at, kind, command);
   move_up(e);
-  if (f->loop_commands != 0 || flow_loops_busy(e)) flow_loops_wake(e);
+  if ((f->loop_commands | f->loops_active) != 0) flow_loops_wake(e);
   wake(e);
 }
 
@@ -141,8 +143,11 @@ void flow_front_step(flow_engine *e) {
     step_entry(e);
     return;
   }
+  const flow_queue *last = &f->queue[f->last];
+  const bool idle = last->out == last->in;
   flow_loops_step(e);
-  wake(e);
+  if (idle) await_entry(e);
+  renew(e);
 }
 
 // ---- what others see
@@ -155,6 +160,10 @@ uint64_t flow_front_room(flow_engine *e, uint64_t at) {
   if (flow_cycle(left) == 0 || flow_cycle(left) + 1 < at) return at;  // 0: there was none
   f->room = flow_after(left, 1, FLOW_W_FRONT);
   return flow_cycle(f->room);
+}
+
+bool flow_front_passes(const flow_engine *e, const arch_command *command) {
+  return e->loop_of[command->insn->id] == NO_UNIT && (e->front.loop_commands | e->front.loops_active) == 0;
 }
 
 // What the command that comes in cycle `at` has waited for: room, the end of everything, or the host alone.
@@ -185,5 +194,5 @@ bool flow_front_busy(const flow_engine *e) {
   const flow_front *f = &e->front;
   for (uint32_t q = 0; q <= f->last; q++)
     if (f->queue[q].in != f->queue[q].out) return true;
-  return flow_loops_busy(e);
+  return f->loops_active != 0;
 }

@@ -6,6 +6,8 @@
 //                  1 + an end of its class, if all its entries of the station are taken)
 //   takes up   a command of its own from its queue: entry + 1, when it has a slot free
 //   orders     its parts, in the cycle behind one in which any of this changed
+#include <string.h>
+
 #include "base/alloc.h"
 #include "isa/isa.h"
 #include "sim/cycle/loop_conv.h"
@@ -15,12 +17,14 @@
 typedef struct loop_unit {
   uint32_t queue;
   bool there, active;
-  bool handed;     // the head of its queue is with it
-  bool due;        // its next step does something of itself
-  bool starved;    // it has nothing to put out before one of its commands ends
-  uint64_t next;   // its next step
-  uint64_t from;   // no step before
-  flow_time last;  // the last one
+  bool handed;      // the head of its queue is with it
+  bool due;         // its next step does something of itself
+  bool starved;     // it has nothing to put out before one of its commands ends
+  bool planned;     // it is known when it offers:
+  uint64_t offers;  // the first cycle in which it has a command to put out; FLOW_NEVER: none before one ends
+  uint64_t next;    // its next step
+  uint64_t from;    // no step before
+  flow_time last;   // the last one
 } loop_unit;
 
 typedef struct flow_loops {
@@ -28,7 +32,6 @@ typedef struct flow_loops {
   cycle_loop_matmul *matmul;
   cycle_loop_conv *conv;
   loop_unit unit[FLOW_LOOP_UNITS];
-  uint32_t active;             // units
   flow_done done[FLOW_DONES];  // ends that were not counted, in their order: a ring
   uint32_t first, count;
   flow_time counted;  // the last one that was
@@ -89,13 +92,21 @@ static bool offer(const flow_loops *l, flow_loop_unit k, uint64_t now, cycle_fro
                              : cycle_loop_matmul_offer(l->matmul, now, command);
 }
 
-// The first cycle in which it has a command to put out; FLOW_NEVER: none before one ends.
-static uint64_t offers_at(const flow_loops *l, flow_loop_unit k) {
+static uint64_t find_offer(const flow_loops *l, flow_loop_unit k) {
   if (k == FLOW_LOOP_CONV) return cycle_loop_conv_offers_at(l->conv);
   return cycle_loop_matmul_offers(l->matmul) ? 0 : FLOW_NEVER;
 }
 
+// What it offers changes with its own steps alone, with ends, and with commands that it gets.
+static inline uint64_t offers_at(flow_loops *l, flow_loop_unit k) {
+  loop_unit *u = &l->unit[k];
+  if (!u->planned) u->offers = find_offer(l, k);
+  u->planned = true;
+  return u->offers;
+}
+
 static void step_unit(flow_loops *l, flow_loop_unit k, uint64_t now, bool taken) {
+  l->unit[k].planned = false;
   if (k == FLOW_LOOP_CONV)
     cycle_loop_conv_step(&l->c, now, l->conv, taken);
   else
@@ -109,20 +120,23 @@ static flow_done *done_at(flow_loops *l, uint32_t n) { return &l->done[(l->first
 // Those before `now` count in it.
 static void count_done(flow_loops *l, uint64_t now) {
   cycle_wires *w = &l->c.w;
-  bool any[FLOW_LOOP_UNITS] = {false};
+  bool conv = false, matmul = false;
   for (; l->count > 0 && flow_cycle(done_at(l, 0)->at) < now; l->first++, l->count--) {
     const flow_done *done = done_at(l, 0);
     (done->conv ? w->conv_completed : w->matmul_completed)[done->kind]++;
-    any[done->conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL] = true;
+    conv |= done->conv;
+    matmul |= !done->conv;
     l->counted = done->at;
   }
-  if (any[FLOW_LOOP_CONV]) {
+  if (conv) {
     cycle_loop_conv_completed(&l->c, l->conv);
-    for (unsigned kind = 0; kind < SIM_CLASSES; kind++) w->conv_completed[kind] = 0;
+    memset(w->conv_completed, 0, sizeof w->conv_completed);
+    l->unit[FLOW_LOOP_CONV].planned = false;
   }
-  if (any[FLOW_LOOP_MATMUL]) {
+  if (matmul) {
     cycle_loop_matmul_completed(&l->c, l->matmul);
-    for (unsigned kind = 0; kind < SIM_CLASSES; kind++) w->matmul_completed[kind] = 0;
+    memset(w->matmul_completed, 0, sizeof w->matmul_completed);
+    l->unit[FLOW_LOOP_MATMUL].planned = false;
   }
 }
 
@@ -170,6 +184,7 @@ static void hand_over(flow_engine *e, flow_loop_unit k) {
   else
     cycle_loop_matmul_push(l->matmul, entered, command);
   u->handed = true;
+  u->planned = false;
   u->next = wf_min(u->due ? u->next : FLOW_NEVER, wf_max(u->from, entered + 1));
   u->due = true;
 }
@@ -218,12 +233,12 @@ static void let_pass(flow_engine *e, flow_loop_unit k, flow_time at) {
     u->starved = false;
     if (!u->due) u->next = FLOW_NEVER;
   }
-  l->active = l->active + active - u->active;
+  e->front.loops_active = e->front.loops_active + active - u->active;
   u->active = q->held = active;
   flow_chain_settle(e);
 }
 
-void flow_loops_step(flow_engine *e) {
+__attribute__((noinline)) void flow_loops_step(flow_engine *e) {
   flow_loops *l = e->front.loops;
   const flow_loop_unit k =
       l->unit[FLOW_LOOP_CONV].next <= l->unit[FLOW_LOOP_MATMUL].next ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL;
@@ -252,5 +267,3 @@ void flow_loops_step(flow_engine *e) {
   }
   plan(e, k);
 }
-
-bool flow_loops_busy(const flow_engine *e) { return e->front.loops->active != 0; }

@@ -21,6 +21,7 @@
 #define flow_front_busy flow_front_busy_recorded
 #define flow_front_create flow_front_create_recorded
 #define flow_front_destroy flow_front_destroy_recorded
+#define flow_front_passes flow_front_passes_recorded
 #define flow_front_push flow_front_push_recorded
 #define flow_front_room flow_front_room_recorded
 #define flow_front_step flow_front_step_recorded
@@ -31,7 +32,6 @@
 #define flow_load_end flow_load_end_recorded
 #define flow_load_step flow_load_step_recorded
 #define flow_load_wake flow_load_wake_recorded
-#define flow_loops_busy flow_loops_busy_recorded
 #define flow_loops_create flow_loops_create_recorded
 #define flow_loops_destroy flow_loops_destroy_recorded
 #define flow_loops_done flow_loops_done_recorded

@@ -18,75 +18,77 @@ static inline bool flow_is_os(const flow_engine *e) {
   return dataflow == HW_DATAFLOW_BOTH ? !e->rows.weight_stationary : dataflow == HW_DATAFLOW_OS;
 }
 
-// What follows from the upper half of the register and from configurations alone. Programs repeat few of them.
-static inline void flow_shape_find(flow_shape *s, uint64_t word, bool turned, uint32_t stride) {
+// What follows from the register but for its row, and from configurations. Programs repeat few of them. Where the
+// register may be garbage its row counts as well.
+static inline void flow_shape_find(const flow_engine *e, flow_shape *s, uint64_t word, bool turned, uint32_t stride) {
   const uint32_t rows = (uint32_t)isa_get_preload_rows(word, 0), cols = (uint32_t)isa_get_preload_cols(word, 0);
-  s->upper = (uint32_t)(word >> 32);
-  s->rows = (uint16_t)(turned ? cols : rows);
-  s->cols = (uint16_t)(turned ? rows : cols);
-  s->length = s->rows == 0 ? 0 : (s->rows - 1U) * stride + 1;
-  s->known = true;
-}
-
-static inline void flow_operand_of(const flow_engine *e, uint64_t word, const flow_shape *s, flow_operand *o) {
-  const uint32_t first = (uint32_t)word & ((UINT32_C(1) << e->d.row_bits) - 1);
-  o->first = first;
-  o->length = s->length;
-  o->rows = s->rows;
-  o->cols = s->cols;
+  const uint32_t row = (UINT32_C(1) << e->d.row_bits) - 1, garbage = e->execute.garbage;
+  flow_operand *o = &s->operand;
+  o->rows = (uint16_t)(turned ? cols : rows);
+  o->cols = (uint16_t)(turned ? rows : cols);
+  o->length = o->rows == 0 ? 0 : (o->rows - 1U) * stride + 1;
   o->acc = isa_local_accumulator((uint32_t)word) != 0;
-  o->garbage = (word & e->execute.garbage) == e->execute.garbage;
-  o->bank = (uint8_t)(o->acc ? 0 : 1 + ((first & (e->d.sp_rows - 1)) >> e->sp_shift));
-  o->read = s->length != 0 && s->cols != 0 && !o->garbage;
-}
-
-// As cycle_command_rows has them: `rows` rows of the local address.
-static inline cycle_row_range flow_rows_of(const flow_engine *e, const flow_operand *o, uint32_t rows) {
-  const uint32_t memory_rows = UINT32_C(1) << e->d.row_bits, start = o->acc ? memory_rows : 0, end = o->first + rows;
-  if (rows == 0 || o->garbage) return CYCLE_NO_ROWS;
-  return (cycle_row_range){.first = start + o->first, .end = start + wf_min(end, memory_rows)};
+  o->garbage = (word & garbage) == garbage;
+  o->read = o->length != 0 && o->cols != 0 && !o->garbage;
+  s->word = word;
+  s->equal = (word & garbage & ~row) == (garbage & ~row) ? UINT64_MAX : ~(uint64_t)row;
+  s->known = true;
 }
 
 static inline uint32_t flow_rows_step(uint32_t stride) { return stride == 0 ? 1 : stride; }
 
 static inline bool flow_has_shape(const flow_shape *s, uint64_t word) {
-  return s->known && s->upper == (uint32_t)(word >> 32);
+  return s->known && ((word ^ s->word) & s->equal) == 0;
 }
 
-// `rows` counts for the station as cycle_command_rows says.
+// `held` rows count for the station as cycle_command_rows says.
 static inline void flow_shape_of_preload(flow_engine *e, const cycle_front_command *k, flow_shape s[2]) {
   const cycle_row_config *c = &e->rows;
   const bool os = flow_is_os(e);
   const uint32_t rows = (uint32_t)isa_get_preload_rows(k->rs1, 0), cols = (uint32_t)isa_get_preload_cols(k->rs1, 0);
-  flow_shape_find(&s[0], k->rs1, !os && c->b_transpose, 1);
-  flow_shape_find(&s[1], k->rs2, false, os ? 1 : c->c_stride);
+  flow_shape_find(e, &s[0], k->rs1, !os && c->b_transpose, 1);
+  flow_shape_find(e, &s[1], k->rs2, false, os ? 1 : c->c_stride);
   s[0].held = c->b_transpose && c->weight_stationary ? wf_max(rows, cols) : rows;
-  s[1].held = s[1].rows * flow_rows_step(c->c_stride);
+  s[1].held = s[1].operand.rows * flow_rows_step(c->c_stride);
 }
 
 static inline void flow_shape_of_compute(flow_engine *e, const cycle_front_command *k, flow_shape s[2]) {
   const cycle_row_config *c = &e->rows;
   const bool os = flow_is_os(e);
   const uint32_t rows = (uint32_t)isa_get_preload_rows(k->rs2, 0), cols = (uint32_t)isa_get_preload_cols(k->rs2, 0);
-  flow_shape_find(&s[0], k->rs1, c->a_transpose, c->a_stride);
-  flow_shape_find(&s[1], k->rs2, os && c->b_transpose, 1);
-  s[0].held = s[0].rows * flow_rows_step(c->a_stride);
+  flow_shape_find(e, &s[0], k->rs1, c->a_transpose, c->a_stride);
+  flow_shape_find(e, &s[1], k->rs2, os && c->b_transpose, 1);
+  s[0].held = s[0].operand.rows * flow_rows_step(c->a_stride);
   s[1].held = c->b_transpose && !c->weight_stationary ? wf_max(rows, cols) : rows;
+}
+
+// The operand, and its rows for the station as cycle_command_rows has them.
+static inline cycle_row_range flow_operand_of(const flow_engine *e, uint64_t word, const flow_shape *s,
+                                              flow_operand *o) {
+  const uint32_t memory_rows = UINT32_C(1) << e->d.row_bits, row = (uint32_t)word & (memory_rows - 1);
+  const uint32_t start = s->operand.acc ? memory_rows : 0;
+  *o = s->operand;
+  o->first = row;
+  o->bank = (uint8_t)(start != 0 ? 0 : 1 + ((row & (e->d.sp_rows - 1)) >> e->sp_shift));
+  if (s->held == 0 || s->operand.garbage) return CYCLE_NO_ROWS;
+  return (cycle_row_range){.first = start + row, .end = start + wf_min(row + s->held, memory_rows)};
+}
+
+// Out of line: nearly all registers have the shape of the one before.
+static __attribute__((noinline)) void flow_shapes_find(flow_engine *e, const cycle_front_command *k, flow_shape s[2]) {
+  if (k->insn == ISA_PRELOAD)
+    flow_shape_of_preload(e, k, s);
+  else
+    flow_shape_of_compute(e, k, s);
 }
 
 // A preload or compute; returns its rows.
 static inline cycle_rows flow_take_apart(flow_engine *e, const cycle_front_command *k, flow_operand o[2]) {
   const bool preload = k->insn == ISA_PRELOAD;
   flow_shape *s = e->shapes[preload];
-  if (!flow_has_shape(&s[0], k->rs1) || !flow_has_shape(&s[1], k->rs2)) {
-    if (preload)
-      flow_shape_of_preload(e, k, s);
-    else
-      flow_shape_of_compute(e, k, s);
-  }
-  flow_operand_of(e, k->rs1, &s[0], &o[0]);
-  flow_operand_of(e, k->rs2, &s[1], &o[1]);
-  const cycle_row_range first = flow_rows_of(e, &o[0], s[0].held), second = flow_rows_of(e, &o[1], s[1].held);
+  if (!flow_has_shape(&s[0], k->rs1) || !flow_has_shape(&s[1], k->rs2)) flow_shapes_find(e, k, s);
+  const cycle_row_range first = flow_operand_of(e, k->rs1, &s[0], &o[0]);
+  const cycle_row_range second = flow_operand_of(e, k->rs2, &s[1], &o[1]);
   return preload ? (cycle_rows){.a = second, .b = first, .a_writes = true} : (cycle_rows){.a = first, .b = second};
 }
 

@@ -75,17 +75,18 @@ static void find_issue(flow_engine *e, sim_class unit, flow_file *f, unsigned sl
   if (entry->ends_at_issue) flow_station_end(e, unit, slot, at);
 }
 
+// Whether the issue of the next command follows.
+static inline bool issue_follows(const flow_file *f) {
+  if (f->issued == f->allocated || !queue_has_room(f)) return false;
+  return f->entry[f->slot[f->issued & f->ring]].waits == 0;
+}
+
 // Finds the issue of all commands for which it follows.
-static void settle(flow_engine *e, sim_class unit) {
-  flow_file *f = &e->files[unit];
-  bool any = false;
-  while (f->issued != f->allocated && queue_has_room(f)) {
-    const unsigned slot = f->of[f->issued & f->ring].slot;
-    if (f->entry[slot].waits != 0) break;
-    find_issue(e, unit, f, slot);
-    any = true;
-  }
-  if (any) flow_unit_wake(e, unit);
+static inline void settle(flow_engine *e, sim_class unit, flow_file *f) {
+  if (!issue_follows(f)) return;
+  do find_issue(e, unit, f, f->slot[f->issued & f->ring]);
+  while (issue_follows(f));
+  flow_unit_wake(e, unit);
 }
 
 static void release(flow_engine *e, flow_entry *entry, flow_time at) {
@@ -100,19 +101,22 @@ static void release(flow_engine *e, flow_entry *entry, flow_time at) {
       w->ready = flow_later(w->ready, flow_after(at, 1, FLOW_W_DEPENDENCE));
       w->waits--;
     }
-    settle(e, (sim_class)unit);
+    settle(e, (sim_class)unit, &e->files[unit]);
   }
 }
 
 static uint8_t *ends_at(flow_file *f, uint32_t n) { return &f->by_end[(f->ends_first + n) % FLOW_ENTRIES]; }
 
-static void note_end(flow_file *f, unsigned slot, flow_time at) {
+// Whether it is the first that ends.
+static inline bool note_end(flow_file *f, unsigned slot, flow_time at) {
   uint32_t n = f->ends++;
   for (; n > 0 && flow_cycle(f->end[*ends_at(f, n - 1)]) > flow_cycle(at); n--) *ends_at(f, n) = *ends_at(f, n - 1);
   *ends_at(f, n) = (uint8_t)slot;
-  if (flow_cycle(at) > f->asked) return;
-  f->passed++;
-  f->there &= ~bit(slot);
+  if (flow_cycle(at) <= f->asked) {
+    f->passed++;
+    f->there &= ~bit(slot);
+  }
+  return n == 0;
 }
 
 // The entry that is or becomes free first is used.
@@ -133,8 +137,8 @@ void flow_station_end(flow_engine *e, sim_class unit, unsigned slot, flow_time a
   flow_busy_until(e, flow_after(at, 1, FLOW_W_DEPENDENCE));
   if (!entry->ends_at_issue) flow_tell(e, SIM_EVENT_DONE, unit, entry, flow_cycle(at));
   if (entry->from_loop) flow_loops_done(e, unit, entry->from_conv, at);
-  note_end(f, slot, at);
-  if (e->front.awaits_room && e->front.awaited == unit) flow_front_wake(e);
+  const bool first = note_end(f, slot, at);
+  if (first && e->front.awaits_room && e->front.kind == unit) flow_front_wake(e);
   if ((entry->dependents[0] | entry->dependents[1] | entry->dependents[2]) != 0) release(e, entry, at);
 }
 
@@ -148,13 +152,19 @@ flow_time flow_station_room(const flow_engine *e, sim_class unit) {
   return flow_after(first, 1, FLOW_W_STATION_LOAD + (flow_weight)unit);
 }
 
-// With one more entry the command would have had the room that the one before waited for.
+// With one more entry the command would have had the room that the one before waited for. Only the log asks for it.
 flow_time flow_station_event(flow_engine *e, sim_class unit, flow_time at) {
+#ifdef FLOW_RECORDS
   if (unit == SIM_CLASSES) return flow_event(e->log, at);
   flow_file *f = &e->files[unit];
   const flow_time room = flow_station_room(e, unit), before = f->room_before;
   f->room_before = room;
   return room.bits == at.bits ? flow_event_released(e->log, at, before) : flow_event(e->log, at);
+#else
+  (void)e;
+  (void)unit;
+  return at;
+#endif
 }
 
 // Of `count` entries from `from` on, those that share rows in the given use. A loop for vector instructions: `count` is
@@ -223,9 +233,9 @@ static void find_dependencies(flow_engine *e, uint64_t at, sim_class unit, unsig
 }
 
 static void keep_use(flow_file *f, unsigned slot, flow_use use, cycle_row_range rows) {
-  f->rows_from[use][slot] = (int32_t)(rows.end == 0 ? 0 : rows.first);
+  f->rows_from[use][slot] = (int32_t)rows.first;
   f->rows_end[use][slot] = (int32_t)rows.end;
-  if (rows.end != 0) f->uses |= 1U << use;
+  f->uses |= (uint32_t)(rows.end != 0) << use;
 }
 
 static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
@@ -234,7 +244,8 @@ static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
   keep_use(f, slot, FLOW_READS_TOO, rows->b);
 }
 
-void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
+__attribute__((noinline)) void flow_station_enter(flow_engine *e, flow_time at, sim_class unit,
+                                                  const cycle_front_command *command) {
   flow_file *f = &e->files[unit];
   const unsigned slot = f->by_end[f->ends_first];
   const bool config = e->configures[command->insn];
@@ -259,11 +270,10 @@ void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycl
   find_dependencies(e, flow_cycle(at), unit, slot, &rows);
   use_first(f);
   keep_rows(f, slot, &rows);
-  f->allocated++;
+  f->slot[f->allocated++ & f->ring] = (uint8_t)slot;
   issue->command = *command;
-  issue->slot = (uint8_t)slot;
   if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
-  settle(e, unit);
+  settle(e, unit, f);
   if (product)
     flow_counts_product(e, command, issue->operand);
   else
@@ -280,11 +290,11 @@ const flow_issue *flow_station_head(const flow_engine *e, sim_class unit, unsign
 
 unsigned flow_station_take(flow_engine *e, sim_class unit) {
   flow_file *f = &e->files[unit];
-  return f->of[f->taken++ & f->ring].slot;
+  return f->slot[f->taken++ & f->ring];
 }
 
 void flow_station_leave(flow_engine *e, sim_class unit, flow_time at) {
   flow_file *f = &e->files[unit];
   f->leave[f->left++ & f->ring] = flow_event(e->log, at);
-  if (f->issued != f->allocated) settle(e, unit);
+  settle(e, unit, f);
 }
