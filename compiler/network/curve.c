@@ -8,11 +8,13 @@
 // of even ones, ramps, starts. Three batches are loaded ahead, so loads write to the bank that products do not read.
 #include "compiler/network/curve.h"
 
+#include <stdlib.h>
+
 #include "base/number.h"
 #include "compiler/network/commands.h"
 #include "isa/isa_fields.h"
 
-enum { BLOCKS = 8, X_BATCHES = 4, X_BANKS = 2, TURNS = 2, OFFSET_UNIT = 127, NO_TILE = -1 };
+enum { BLOCKS = 16, X_BATCHES = 4, X_BANKS = 2, TURNS = 2, OFFSET_UNIT = 127, NO_TILE = -1 };
 enum { X_STATE = 0, TILE_STATE = 1 };
 
 typedef struct curve_maker {
@@ -27,9 +29,13 @@ typedef struct curve_maker {
   int held;                 // the diagonal in the mesh
 } curve_maker;
 
-// Tiles in memory: slopes, weights, the offset's weights; behind them starts and the offset's operand.
-static int diagonals(const graph_curve *c) { return 2 * c->count + 1; }
-static int starts(const graph_curve *c) { return c->count + 1; }
+// The offset comes as bias of the sum's products, up to 127 with each, or, where it is larger, as a product of its own.
+static bool has_product(const graph_curve *c) { return c->offset / OFFSET_UNIT / c->count != 0; }
+
+// Tiles in memory: slopes, weights, the weights of the offset's product; behind them, all rows alike, starts and what
+// the offset needs: the operand of its product, or a bias of 127 and one of the rest.
+static int diagonals(const graph_curve *c) { return 2 * c->count + (has_product(c) ? 1 : 0); }
+static int starts(const graph_curve *c) { return c->count + (has_product(c) ? 1 : 2); }
 
 static uint32_t blocks_that_fit(const graph_curve *c, const hw_derived *d) {
   const uint32_t quarter = d->sp_rows / 4, count = (uint32_t)c->count;
@@ -86,9 +92,11 @@ static int32_t tile_at(const curve_maker *m, int tile, uint32_t row, uint32_t co
   const graph_curve *c = m->curve;
   if (tile < c->count) return row == col ? c->slope[tile] : 0;
   if (tile < 2 * c->count) return row == col ? c->weight[tile - c->count] : 0;
-  if (tile == 2 * c->count) return offset_weight(m, row);
-  if (tile < diagonals(c) + c->count) return c->start[tile - diagonals(c)];
-  return col == 0 ? 1 : OFFSET_UNIT;
+  if (tile < diagonals(c)) return offset_weight(m, row);
+  const int start = tile - diagonals(c);
+  if (start < c->count) return c->start[start];
+  if (has_product(c)) return col == 0 ? 1 : OFFSET_UNIT;
+  return start == c->count ? (c->offset < 0 ? -OFFSET_UNIT : OFFSET_UNIT) : c->offset % OFFSET_UNIT;
 }
 
 static void add_tensors(curve_maker *m) {
@@ -180,10 +188,18 @@ static void multiply(curve_maker *m, int tile, uint64_t a, uint64_t bias, uint64
   m->held = tile;
 }
 
+// What of the offset comes with weight number `ramp`.
+static uint64_t sum_bias(const curve_maker *m, int ramp, uint32_t rows, uint32_t cols) {
+  const graph_curve *c = m->curve;
+  const int whole = abs(c->offset) / OFFSET_UNIT, bias = diagonals(c) + c->count + (ramp < whole ? 0 : 1);
+  const bool none = has_product(c) || ramp > whole || (ramp == whole && c->offset % OFFSET_UNIT == 0);
+  if (none) return network_command_operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
+  return network_command_operand(tile_row(m, bias), cols, rows);
+}
+
 // What happens to each block of a batch: number `product` of them, from the ramps to the last weight.
 static void multiply_block(curve_maker *m, int64_t batch, int product, uint32_t block, uint32_t rows, uint32_t cols) {
   const graph_curve *c = m->curve;
-  const uint64_t none = network_command_operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
   const int ramp = product < c->count ? product : product - c->count;
   if (product < c->count) {
     multiply(m, ramp, network_command_operand(x_row(m, batch, block), cols, rows),
@@ -196,11 +212,11 @@ static void multiply_block(curve_maker *m, int64_t batch, int product, uint32_t 
       sum_row(m, batch, block) | ISA_LOCAL_ACCUMULATOR_MASK | (ramp == 0 ? 0 : ISA_LOCAL_ACCUMULATE_MASK);
   const uint64_t a = offset ? network_command_operand(tile_row(m, diagonals(c) + c->count), m->d.dim, rows)
                             : network_command_operand(ramp_row(m, batch, ramp, block), cols, rows);
-  multiply(m, product, a, none, network_command_operand(sum, cols, rows));
+  multiply(m, product, a, sum_bias(m, ramp, rows, cols), network_command_operand(sum, cols, rows));
 }
 
 static void multiply_batch(curve_maker *m, int64_t batch) {
-  const int products = 2 * m->curve->count + (m->curve->offset != 0 ? 1 : 0);
+  const int products = diagonals(m->curve);
   for (int product = 0; product < products; product++)
     for (uint32_t i = 0; i < m->groups; i++) {
       const group g = group_at(m, batch * m->groups + i);

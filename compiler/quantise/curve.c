@@ -144,13 +144,16 @@ static void find_weights(fit *f) {
   f->weights[f->count] = weights[f->count];
 }
 
-// Rounded, with `top` for the largest weight.
-static bool round_weights(const fit *f, double top, graph_curve *curve) {
+// An offset of up to 127 per ramp takes no product of its own (compiler/network/curve.c).
+static int free_offset(const fit *f) { return f->count * INT8_MAX; }
+
+// Rounded, with `top` for the largest weight, and an offset of at most `limit`.
+static bool round_weights(const fit *f, double top, int limit, graph_curve *curve) {
   double largest = 0;
   for (int i = 0; i < f->count; i++) largest = fmax(largest, fabs(f->weights[i]));
   const float scale = (float)(largest / top);
-  const double offset = rint(f->weights[f->count] / (double)scale);
-  if (!(scale > 0) || !(fabs(offset) <= GRAPH_CURVE_OFFSET_MAX)) return false;
+  if (!(scale > 0)) return false;
+  const double offset = fmin(fmax(rint(f->weights[f->count] / (double)scale), -limit), limit);
   *curve = (graph_curve){.count = f->count, .offset = (int32_t)offset, .scale = scale};
   for (int i = 0; i < f->count; i++) {
     curve->slope[i] = (int8_t)f->ramps[i].slope;
@@ -180,10 +183,10 @@ static bool try_curve(const graph_curve *other, const goal *target, graph_curve 
 }
 
 // Moves number `part` (weights, starts, the offset) by one step; false: out of range.
-static bool step_part(graph_curve *curve, int part, int step) {
+static bool step_part(graph_curve *curve, int part, int step, int limit) {
   if (part == 2 * curve->count) {
     curve->offset += step * INT8_MAX / 4;
-    return abs(curve->offset) <= GRAPH_CURVE_OFFSET_MAX;
+    return abs(curve->offset) <= limit;
   }
   int8_t *byte = part < curve->count ? &curve->weight[part] : &curve->start[part - curve->count];
   if (*byte + step < INT8_MIN || *byte + step > INT8_MAX) return false;
@@ -192,24 +195,24 @@ static bool step_part(graph_curve *curve, int part, int step) {
 }
 
 // One part a step to either side, as long as that helps.
-static void polish(const goal *target, graph_curve *curve, double *least) {
+static void polish(const goal *target, int limit, graph_curve *curve, double *least) {
   for (bool better = true; better;) {
     better = false;
     for (int i = 0; i <= 2 * curve->count; i++)
       for (int step = -1; step <= 1; step += 2) {
         graph_curve other = *curve;
-        if (step_part(&other, i, step)) better |= try_curve(&other, target, curve, least);
+        if (step_part(&other, i, step, limit)) better |= try_curve(&other, target, curve, least);
       }
   }
 }
 
-static double best_curve(const fit *f, graph_curve *curve) {
+static double best_curve(const fit *f, int limit, graph_curve *curve) {
   enum { LEAST_TOP = 80 };
   double least = INFINITY;
   graph_curve other;
   for (int top = INT8_MAX; top >= LEAST_TOP; top--)
-    if (round_weights(f, top, &other)) try_curve(&other, f->goal, curve, &least);
-  if (least < 4 * noise_at_most * noise_of_rounding) polish(f->goal, curve, &least);
+    if (round_weights(f, top, limit, &other)) try_curve(&other, f->goal, curve, &least);
+  if (least < 4 * noise_at_most * noise_of_rounding) polish(f->goal, limit, curve, &least);
   return least;
 }
 
@@ -222,9 +225,9 @@ static bool fit_slopes(const goal *target, int least_slope, graph_curve *curve) 
     for (int round = 0; round < ROUNDS; round++)
       for (int i = 0; i < f.count; i++) place_ramp(&f, i, round == 0 && f.count >= MANY);
     find_weights(&f);
-    const double noise = best_curve(&f, curve);
     const double most = f.count < GRAPH_CURVE_RAMPS ? target->noise : fmax(target->noise, noise_of_last);
-    if (noise <= most * noise_of_rounding) return true;
+    if (best_curve(&f, free_offset(&f), curve) <= most * noise_of_rounding) return true;
+    if (best_curve(&f, GRAPH_CURVE_OFFSET_MAX, curve) <= most * noise_of_rounding) return true;
   }
   return false;
 }

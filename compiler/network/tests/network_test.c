@@ -352,10 +352,12 @@ static const char curves[] =
     "input w i8[41, 130]\n"
     "node a QCurve(x) -> a i8[1, 9, 17, 64] {slopes = [1, -2, 4], starts = [10, -100, 127], weights = [127, -3, 50], "
     "offset = -4321, scale = 0.007}\n"
-    "node b QCurve(z) -> b i8[3, 37] {slopes = [12], starts = [-128], weights = [127], scale = 0.01}\n"
+    "node b QCurve(z) -> b i8[3, 37] {slopes = [12], starts = [-128], weights = [127], offset = 100, "
+    "scale = 0.01}\n"
     "node c QCurve(w) -> c i8[41, 130] {slopes = [1, -1, 2, -2, 3, 4, -4, 6], starts = [0, 1, 2, 3, 4, 5, 6, 7], "
     "weights = [1, -2, 3, -4, 5, -6, 7, -8], offset = 16000, scale = 0.005}\n"
-    "node d QCurve(a) -> d i8[1, 9, 17, 64] {slopes = [0, 1], starts = [100, 64], weights = [-1, 1], scale = 1.0}\n"
+    "node d QCurve(a) -> d i8[1, 9, 17, 64] {slopes = [0, 1], starts = [100, 64], weights = [-1, 1], offset = -200, "
+    "scale = 1.0}\n"
     "output a\noutput b\noutput c\noutput d\n";
 
 static void test_curves(void **state) {
