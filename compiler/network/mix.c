@@ -253,7 +253,7 @@ static bool compile_all(maker *m, wf_diag *diag) {
 static command_program *mix(maker *m, wf_diag *diag) {
   sched_mix_program programs[PARTS_MAX];
   for (int n = 0; n < m->count; n++)
-    programs[n] = (sched_mix_program){.program = m->programs[n], .tensors = m->numbers[n]};
+    programs[n] = (sched_mix_program){.source = {.program = m->programs[n]}, .tensors = m->numbers[n]};
   const sched_mix all = {.name = "mix",
                          .programs = programs,
                          .count = m->count,

@@ -405,7 +405,7 @@ static void emit(unit_maker *m) {
 }
 
 command_program *network_unit_program(const network_unit *unit, const hw_array *array) {
-  if (unit->curve != NULL) return network_curve_program(unit->curve, unit->rows, unit->cols, array);
+  if (unit->curve != NULL) return network_curve_program(unit, array);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),

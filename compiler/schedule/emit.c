@@ -27,6 +27,7 @@ typedef struct store_state {
 typedef struct weights {
   const sched_nest *nest;
   uint64_t weights, none;  // the operand, and the one for no weights
+  uint64_t bias;           // the operand, to which rows are added, or none
   uint64_t a, c;           // operands of products, to which rows are added
   uint16_t a_stride;       // of transposed rows, which is one for all
   bool deep;               // there is something to multiply
@@ -46,7 +47,7 @@ typedef struct sched_emitter {
   load_state load[LOAD_STATES];
   uint64_t loads;
   bool execute_set;
-  bool a_transposed, b_transposed;
+  bool a_transposed, b_transposed, relu;
   uint16_t a_stride;
   store_state store;
   cursor *cursors, *at;
@@ -127,10 +128,12 @@ static void configure_execute(emitter *m, const sched_nest *nest, uint16_t a_str
   m->a_stride = a_stride == 0 ? 1 : a_stride;
   m->a_transposed = nest->a_transposed;
   m->b_transposed = nest->b_transposed;
+  m->relu |= nest->relu;  // which the accumulator does not see
   command_insn i = insn(ISA_FUNCT_CONFIG_EX);
   isa_init_config_ex(&i.rs1, &i.rs2);
   isa_set_config_ex_dataflow(&i.rs1, &i.rs2,
                              nest->output_stationary ? ISA_CONFIG_EX_DATAFLOW_OS : ISA_CONFIG_EX_DATAFLOW_WS);
+  isa_set_config_ex_activation(&i.rs1, &i.rs2, m->relu);
   isa_set_config_ex_a_transpose(&i.rs1, &i.rs2, m->a_transposed);
   isa_set_config_ex_b_transpose(&i.rs1, &i.rs2, m->b_transposed);
   isa_set_config_ex_a_stride(&i.rs1, &i.rs2, m->a_stride);
@@ -149,6 +152,7 @@ static void next_weights(emitter *m) {
   m->at->weights = (weights){.nest = nest,
                              .weights = none,
                              .none = none,
+                             .bias = nest->biased ? operand(nest->bias, (uint32_t)n->count, 0) : none,
                              .a = operand(ISA_LOCAL_GARBAGE, dim, 0),
                              .c = operand(isa_local_with_accumulate(c, accumulate), (uint32_t)n->count, 0),
                              .deep = k != NULL};
@@ -169,12 +173,13 @@ static uint16_t stride_of(const weights *w, const sched_dot_run *rows) {
 static void fill_pairs(const weights *w, const sched_dot_run *rows, size_t count, bool fresh, command_node *nodes) {
   const uint8_t funct = fresh ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED;
   const bool stationary = w->nest->output_stationary;  // the results: weights come with each product
-  const uint64_t before = fresh && !stationary ? w->weights : w->none, with = stationary ? w->weights : w->none;
+  const bool biased = w->nest->biased;
+  const uint64_t before = fresh && !stationary ? w->weights : w->none, with = stationary ? w->weights : w->bias;
   const uint64_t a = w->a, c = w->c, moves = w->deep ? UINT32_MAX : 0;
   for (size_t n = 0; n < count; n++, nodes += 2) {
     const uint64_t height = (uint64_t)rows[n].count << 48;
     nodes[0] = command_plain(ISA_FUNCT_PRELOAD, before, c + rows[n].first_local + height);
-    nodes[1] = command_plain(funct, a + (rows[n].second_local & moves) + height, with);
+    nodes[1] = command_plain(funct, a + (rows[n].second_local & moves) + height, with + (biased ? height : 0));
   }
 }
 
@@ -219,7 +224,9 @@ static void go_on(emitter *m, const sched_plan *plan) {
 static void start_weights(emitter *m) {
   next_weights(m);
   const weights *w = &m->at->weights;
-  if (m->execute_set && m->a_transposed == w->nest->a_transposed && m->b_transposed == w->nest->b_transposed) return;
+  const bool leaves = m->relu || !w->nest->relu;
+  if (m->execute_set && m->a_transposed == w->nest->a_transposed && m->b_transposed == w->nest->b_transposed && leaves)
+    return;
   configure_execute(m, w->nest, stride_of(w, &w->nest->plan->m.runs[0]));
 }
 

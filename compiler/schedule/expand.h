@@ -32,8 +32,8 @@ typedef struct sched_expand {
 } sched_expand;
 
 // The streams of a placed program in single commands. False after the reason was reported; the arena owns them.
-bool sched_expand_program(sched_expand *e, const block_program *program, const sched_options *options, wf_arena *arena,
-                          wf_diag *diag);
+bool sched_expand_source(sched_expand *e, const sched_source *source, const sched_options *options, wf_arena *arena,
+                         wf_diag *diag);
 
 // A walk before the commands: adds what products read of their operands, and counts products. The context is the
 // expansion.

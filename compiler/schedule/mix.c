@@ -223,9 +223,9 @@ static void share_tensors(mixer *m) {
     m->tensors[t].bytes = command_tensor_bytes(&m->mix->tensors[t]);
   }
   for (int n = 0; n < m->mix->count; n++)
-    for (int t = 0; t < m->mix->programs[n].program->tensor_count; t++) {
+    for (int t = 0; t < m->mix->programs[n].source.program->tensor_count; t++) {
       shared *s = &m->tensors[m->mix->programs[n].tensors[t]];
-      const block_tensor *tensor = &m->mix->programs[n].program->tensors[t];
+      const block_tensor *tensor = &m->mix->programs[n].source.program->tensors[t];
       assert(!tensor->written || s->writer == BLOCK_NONE);
       if (tensor->read && s->writer != BLOCK_NONE && s->stored == NULL)
         s->stored = WF_ARENA_ARRAY(m->arena, (size_t)s->bytes + 1, uint32_t);
@@ -239,8 +239,8 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
     const sched_mix_program *from = &m->mix->programs[n];
     part *p = &m->parts[n];
     p->tensors = from->tensors;
-    if (!sched_check_size(from->program, options->array, diag) ||
-        !sched_expand_program(&p->e, from->program, options, m->arena, diag))
+    if (!sched_check_size(from->source.program, options->array, diag) ||
+        !sched_expand_source(&p->e, &from->source, options, m->arena, diag))
       return false;
     p->e.streams.mixed = n >= m->mix->alone;
     sched_interleave(&p->e.streams, &p->order, m->arena);

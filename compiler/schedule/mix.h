@@ -12,7 +12,7 @@
 #include "compiler/schedule/schedule.h"
 
 typedef struct sched_mix_program {
-  const block_program *program;
+  sched_source source;
   const int *tensors;  // numbers of its tensors in the mix
 } sched_mix_program;
 

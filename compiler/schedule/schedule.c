@@ -97,18 +97,25 @@ static bool fill_streams(sched_expand *e) {
   return true;
 }
 
-bool sched_expand_program(sched_expand *e, const block_program *program, const sched_options *options, wf_arena *arena,
-                          wf_diag *diag) {
-  *e = (sched_expand){.program = program,
+static void fill_from(sched_expand *e, const sched_source *source) {
+  source->fill(source->context, &e->streams);
+  sched_streams_finish(&e->streams, e->program);
+}
+
+bool sched_expand_source(sched_expand *e, const sched_source *source, const sched_options *options, wf_arena *arena,
+                         wf_diag *diag) {
+  *e = (sched_expand){.program = source->program,
                       .array = options->array,
                       .diag = diag,
                       .arena = arena,
                       .cost = cost_model_of(options->array, options->costs),
                       .whole_stores = options->whole_stores,
                       .pack = options->pack};
-  if (!check_buffers(program, diag)) return false;
+  if (!check_buffers(source->program, diag)) return false;
   start(e);
-  return fill_streams(e);
+  if (source->fill == NULL) return fill_streams(e);
+  fill_from(e, source);
+  return true;
 }
 
 // The program brings packed weights along.
@@ -136,12 +143,11 @@ static command_program *put_in_order(const sched_expand *e) {
   return out;
 }
 
-static command_program *expand(const block_program *program, const sched_options *options, bool *failed,
-                               wf_diag *diag) {
+static command_program *expand(const sched_source *source, const sched_options *options, bool *failed, wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
   sched_expand e;
   command_program *out = NULL;
-  const bool good = sched_expand_program(&e, program, options, arena, diag);
+  const bool good = sched_expand_source(&e, source, options, arena, diag);
   *failed = good && e.regions.pack != NULL && e.regions.pack->failed;
   if (good && !*failed) out = put_in_order(&e);
   wf_arena_destroy(arena);
@@ -154,7 +160,13 @@ command_program *sched_commands(const block_program *program, const sched_option
   if (!sched_check_size(program, options->array, diag)) return NULL;
   if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
   own.pack = true;
-  command_program *out = expand(program, &own, &failed, diag);
+  command_program *out = expand(&(sched_source){.program = program}, &own, &failed, diag);
   own.pack = false;
-  return failed ? expand(program, &own, &failed, diag) : out;
+  return failed ? expand(&(sched_source){.program = program}, &own, &failed, diag) : out;
+}
+
+command_program *sched_source_commands(const sched_source *source, const sched_options *options, wf_diag *diag) {
+  bool failed;
+  if (!sched_check_size(source->program, options->array, diag)) return NULL;
+  return expand(source, options, &failed, diag);
 }

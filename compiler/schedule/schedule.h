@@ -22,11 +22,21 @@ typedef struct sched_options {
   bool whole_stores;            // stores stay whole even where cutting them would let banks of main memory take turns
 } sched_options;
 
+// A program whose commands its maker adds to the streams, in place of statements: its tensors and placed buffers.
+struct sched_streams;
+typedef struct sched_source {
+  const block_program *program;
+  void (*fill)(const void *context, struct sched_streams *s);  // NULL: the program has statements
+  const void *context;
+} sched_source;
+
 // Whether main memory can hold the tensors, and the schedule the commands; takes no time. False after the reason was
 // reported. sched_commands begins with it.
 bool sched_check_size(const block_program *program, const hw_array *array, wf_diag *diag);
 
 // The caller destroys the result; NULL after the reason was reported.
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag);
+// The same for any source, in single commands.
+command_program *sched_source_commands(const sched_source *source, const sched_options *options, wf_diag *diag);
 
 #endif

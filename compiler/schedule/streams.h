@@ -33,6 +33,9 @@ typedef struct sched_nest {
   bool kept;              // the weights of the product before serve it
   bool accumulate;        // products of the first block of depth add to results as well
   bool output_stationary, a_transposed, b_transposed;
+  bool relu;    // results leave the mesh for the scratchpad behind relu
+  bool biased;  // the rows from `bias` on are added to the results of each run of rows
+  uint32_t bias;
 } sched_nest;
 
 // A product that has to follow the first `stores` stores.
