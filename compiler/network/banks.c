@@ -14,7 +14,7 @@
 #include "compiler/block/build.h"
 #include "compiler/block/layout.h"
 
-enum { BUFFERS_MAX = 32, BANKS_MAX = 64 };
+enum { BUFFERS_MAX = 32 };
 
 // A scratchpad buffer of one of the programs.
 typedef struct piece {
@@ -32,7 +32,8 @@ typedef struct placer {
   piece pieces[BUFFERS_MAX];
   int count;
   int64_t banks, bank_rows;
-  double cycles;  // of the products of all programs
+  const int64_t *taken;  // rows at the end of each bank
+  double cycles;         // of the products of all programs
 } placer;
 
 // ---- what is read and written
@@ -123,9 +124,20 @@ static double cost_of(const placer *l) {
 
 // ---- rows
 
+// Whether a piece may have the rows of its bank from `at` on. One of more than a bank has all of those behind, and the
+// start of the last.
+static bool fits(const placer *l, const piece *p, const int64_t *level, int64_t at, int64_t rows) {
+  if (p->spread) return at + rows <= l->bank_rows - wf_max(l->taken[p->bank], l->taken[p->bank + 1]);
+  const int64_t last = p->bank + (at + rows - 1) / l->bank_rows;
+  if (last >= l->banks) return false;
+  for (int64_t k = p->bank + 1; k <= last; k++)
+    if (level[k] != 0 || l->taken[k - 1] != 0) return false;
+  return at + rows - (last - p->bank) * l->bank_rows <= l->bank_rows - l->taken[last];
+}
+
 // Gives pieces rows in their banks, the largest first; false: they do not fit.
 static bool set_rows(placer *l, bool write) {
-  int64_t level[BANKS_MAX] = {0};
+  int64_t level[NETWORK_BANKS_MAX] = {0};
   bool placed[BUFFERS_MAX] = {false};
   for (int n = 0; n < l->count; n++) {
     int next = -1;
@@ -139,9 +151,7 @@ static bool set_rows(placer *l, bool write) {
     int64_t at = level[p->bank];
     if (p->spread) at = wf_max(at, level[p->bank + 1]);
     const int64_t last = p->bank + (at + rows - 1) / l->bank_rows;
-    if (p->spread ? at + rows > l->bank_rows : last >= l->banks) return false;
-    for (int64_t k = p->bank + 1; k <= last && !p->spread; k++)
-      if (level[k] != 0) return false;
+    if (!fits(l, p, level, at, rows)) return false;
     level[p->bank] = at + rows;
     if (p->spread) level[p->bank + 1] = at + rows;
     for (int64_t k = p->bank + 1; k <= last && !p->spread; k++) {
@@ -193,15 +203,15 @@ static bool start(placer *l, int64_t first) {
   return true;
 }
 
-bool network_place_in_banks(block_program *const *programs, const map_layer *const *layers, const map_mapping *mappings,
-                            int count, const hw_array *array) {
+bool network_place_in_banks(const network_banked *all, const int64_t taken[NETWORK_BANKS_MAX], const hw_array *array) {
   const hw_derived hw = hw_derive(array);
-  placer l = {.banks = array->scratchpad.banks, .bank_rows = hw.sp_bank_rows}, best = {0};
+  placer l = {.banks = array->scratchpad.banks, .bank_rows = hw.sp_bank_rows, .taken = taken}, best = {0};
   double least = INFINITY;
-  if (l.banks > BANKS_MAX) return false;
-  if (count == 0) return true;
-  for (int n = 0; n < count; n++)
-    if (!add_program(&l, programs[n], n, layers[n], &mappings[n], array)) return false;
+  if (l.banks > NETWORK_BANKS_MAX) return false;
+  for (int n = 0; n < all->count; n++)
+    if (all->layers[n] != NULL && !add_program(&l, all->programs[n], n, all->layers[n], &all->mappings[n], array))
+      return false;
+  if (l.count == 0) return true;
   for (int64_t first = 0; first < l.banks; first++) {
     if (!start(&l, first)) continue;
     double cost = cost_of(&l);

@@ -36,6 +36,11 @@ uint32_t network_curve_blocks(const graph_curve *curve, const hw_derived *hw, ui
   return wf_min(wf_min(ramps, sums), wf_min((part - taken) / (SLOTS * hw->dim), BLOCKS));
 }
 
+uint64_t network_curve_shape(const graph_curve *curve) {
+  const uint64_t whole = (uint64_t)abs(curve->offset) / OFFSET_UNIT, rest = curve->offset % OFFSET_UNIT != 0;
+  return (uint64_t)curve->count << 32 | (has_product(curve) ? 1 : whole << 2 | rest << 1);
+}
+
 bool network_curve_fits(const graph_curve *curve, const hw_array *array) {
   enum { SUM_BITS = 17 };
   const hw_derived d = hw_derive(array);
@@ -124,6 +129,12 @@ void network_curve_place(const network_curve *c, const uint32_t first[NETWORK_CU
   b[BUFFER_SUMS].slot_rows = sums[1] - sums[0];
 }
 
+void network_curve_place_alone(const network_curve *c, const hw_derived *hw) {
+  const uint32_t part = hw->sp_rows / NETWORK_CURVE_PARTS;
+  const uint32_t first[] = {0, part, 2 * part, 3 * part}, sums[] = {0, hw->acc_rows / 2};
+  network_curve_place(c, first, sums);
+}
+
 network_curve network_curve_begin(const network_unit *unit, const hw_array *array, uint32_t blocks) {
   network_curve c = {.curve = unit->curve,
                      .program = block_create("curve"),
@@ -175,9 +186,7 @@ static uint32_t tile_row(const curve_filler *f, int tile) {
                       : slot_row(f, BUFFER_STARTS, 0) + (uint32_t)(tile - first) * f->dim;
 }
 static int x_buffer(int64_t batch) { return batch % X_BUFFERS == 0 ? BUFFER_EVEN : BUFFER_ODD; }
-static uint32_t x_row(const curve_filler *f, int64_t batch) {
-  return slot_row(f, x_buffer(batch), batch / X_BUFFERS);
-}
+static uint32_t x_row(const curve_filler *f, int64_t batch) { return slot_row(f, x_buffer(batch), batch / X_BUFFERS); }
 static uint32_t ramp_row(const curve_filler *f, int64_t batch, int ramp) {
   return slot_row(f, BUFFER_RAMPS, batch) + (uint32_t)ramp * f->m->blocks * f->dim;
 }
@@ -250,11 +259,10 @@ static const sched_plan *plan_of(const curve_filler *f, int64_t batch, bool offs
   for (uint32_t i = 0; i < m->groups; i++) {
     const group g = group_at(m, batch * m->groups + i);
     for (uint32_t at = 0, block = i * blocks_of_group(m); at < g.cols; at += f->dim, block++)
-      add_run(f, &plan->m,
-              (sched_dot_run){.count = g.rows,
-                              .step = 1,
-                              .first_local = block * f->dim,
-                              .second_local = offset ? 0 : block * f->dim});
+      add_run(
+          f, &plan->m,
+          (sched_dot_run){
+              .count = g.rows, .step = 1, .first_local = block * f->dim, .second_local = offset ? 0 : block * f->dim});
   }
   add_run(f, &plan->k, all);
   add_run(f, &plan->n, all);
@@ -342,11 +350,9 @@ sched_source network_curve_source(const network_curve *c) {
 
 command_program *network_curve_program(const network_unit *unit, const hw_array *array) {
   const hw_derived d = hw_derive(array);
-  const uint32_t part = d.sp_rows / NETWORK_CURVE_PARTS;
-  const uint32_t first[] = {0, part, 2 * part, 3 * part}, sums[] = {0, d.acc_rows / 2};
   const network_curve c =
       network_curve_begin(unit, array, network_curve_blocks(unit->curve, &d, d.sp_rows, d.acc_rows));
-  network_curve_place(&c, first, sums);
+  network_curve_place_alone(&c, &d);
   const sched_source source = network_curve_source(&c);
   const sched_options options = {.array = array, .costs = &cost_fitted};
   wf_diag silent = wf_diag_to(NULL);

@@ -23,6 +23,8 @@ enum { NETWORK_CURVE_PARTS = 4 };
 
 // The most blocks of which a batch may have, if it has so many rows of both memories; 0: it does not fit.
 uint32_t network_curve_blocks(const graph_curve *curve, const hw_derived *hw, uint32_t sp_rows, uint32_t acc_rows);
+// What of a curve says which commands there are: the same number, the same commands but for the constants.
+uint64_t network_curve_shape(const graph_curve *curve);
 // Whether the array can: its mesh writes to the scratchpad, and what a batch needs fits.
 bool network_curve_fits(const graph_curve *curve, const hw_array *array);
 
@@ -32,6 +34,8 @@ network_curve network_curve_begin(const network_unit *unit, const hw_array *arra
 void network_curve_rows(const network_curve *c, uint32_t rows[NETWORK_CURVE_PARTS]);
 // Gives the buffers rows: where the parts begin, and the two slots of sums in the accumulator.
 void network_curve_place(const network_curve *c, const uint32_t first[NETWORK_CURVE_PARTS], const uint32_t sums[2]);
+// The same for a curve that has all rows of both memories.
+void network_curve_place_alone(const network_curve *c, const hw_derived *hw);
 // Its commands; the curve must live as long.
 sched_source network_curve_source(const network_curve *c);
 

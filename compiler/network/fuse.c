@@ -51,11 +51,12 @@ static int first_same(const network *net, network_window window, int step, netwo
 }
 
 static uint64_t hash_shape(const network *net, int step, uint64_t hash) {
-  const bool layer = network_layer_of(net, &net->steps[step]) != NULL;
-  const network_kernel *kernel = layer ? &net->kernels[net->steps[step].kernel] : NULL;
-  const uint64_t shape = layer ? network_shape_of(kernel->call) : 0;
+  const network_window alone = {step, 1};
+  const bool mixed = network_can_mix(net, alone);
+  const network_kernel *kernel = mixed ? &net->kernels[net->steps[step].kernel] : NULL;
+  const uint64_t shape = mixed ? network_step_shape(net, &net->steps[step]) : 0;
   hash = wf_hash(hash, &shape, sizeof shape);
-  return layer && kernel->weights != NULL ? wf_hash(hash, &net->steps[step].kernel, sizeof(int)) : hash;
+  return mixed && kernel->weights != NULL ? wf_hash(hash, &net->steps[step].kernel, sizeof(int)) : hash;
 }
 
 // Windows are equal if their kernels and the one before are, but for scales, and they share the same operands.

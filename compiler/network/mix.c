@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "compiler/block/layout.h"
 #include "compiler/network/banks.h"
+#include "compiler/network/curve.h"
 #include "compiler/network/private.h"
 #include "compiler/network/steps.h"
 #include "compiler/schedule/emit.h"
@@ -14,8 +15,16 @@
 
 // ---- which steps
 
-static bool is_layer(const network *net, const network_step *step) {
-  return network_layer_of(net, step) != NULL && net->kernels[step->kernel].mapping.style == BLOCK_STYLE_PRIMITIVE;
+static const network_unit *curve_of(const network *net, const network_step *step) {
+  const network_unit *unit = net->kernels[step->kernel].unit;
+  return unit != NULL && unit->curve != NULL ? unit : NULL;
+}
+
+// Layers in single commands, and curves.
+static bool is_mixable(const network *net, const network_step *step) {
+  if (step->place != GRAPH_ON_ARRAY) return false;
+  if (network_layer_of(net, step) == NULL) return curve_of(net, step) != NULL;
+  return net->kernels[step->kernel].mapping.style == BLOCK_STYLE_PRIMITIVE;
 }
 
 static bool is_same(network_place a, network_place b) { return a.buffer == b.buffer && a.offset == b.offset; }
@@ -54,8 +63,7 @@ static bool is_apart(const network *net, const network_step *step) {
 bool network_can_mix(const network *net, network_window window) {
   const network_step *steps = &net->steps[window.first];
   for (int late = 0; late < window.count; late++) {
-    if (steps[late].place != GRAPH_ON_ARRAY || !is_layer(net, &steps[late]) || !is_apart(net, &steps[late]))
-      return false;
+    if (!is_mixable(net, &steps[late]) || !is_apart(net, &steps[late])) return false;
     for (int early = 0; early < late; early++)
       if (!may_follow_all(net, &steps[early], &steps[late])) return false;
   }
@@ -98,7 +106,9 @@ typedef struct maker {
   block_program *programs[PARTS_MAX];
   share shares[PARTS_MAX];
   map_mapping mappings[PARTS_MAX];
-  const map_layer *layers[PARTS_MAX];
+  const map_layer *layers[PARTS_MAX];  // NULL: a curve
+  network_curve curves[PARTS_MAX];
+  int64_t taken[NETWORK_BANKS_MAX];  // rows at the end of each bank of the scratchpad, which curves have
   int numbers[PARTS_MAX][NETWORK_MIXED_TENSORS];
   wf_arena *arena;
 } maker;
@@ -115,15 +125,23 @@ static int64_t weight_rows(const map_layer *layer, const hw_derived *hw) {
   return layer->kind == MAP_WINDOW ? 0 : rows[MAP_WEIGHTS];
 }
 
-// The scratchpad: to each its weights, and equal parts of the rest; equal parts of all if the weights leave too little.
+// What curves leave of the scratchpad: to each layer its weights, and equal parts of the rest; equal parts of all if
+// the weights leave too little.
 static void share_scratchpad(maker *m) {
   enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
   const hw_derived all = hw_derive(m->net->options.array);
-  int64_t weights[PARTS_MAX], sum = 0;
-  for (int n = m->first; n < m->count; n++) sum += weights[n] = weight_rows(m->layers[n], &all);
-  const bool fit = sum <= all.sp_rows - all.sp_rows / LEAST;
+  int64_t weights[PARTS_MAX], sum = 0, rows = all.sp_rows, layers = 0;
+  for (int64_t bank = 0; bank < wf_min(m->net->options.array->scratchpad.banks, NETWORK_BANKS_MAX); bank++)
+    rows -= m->taken[bank];
   for (int n = m->first; n < m->count; n++) {
-    const int64_t rest = (fit ? all.sp_rows - sum : (int64_t)all.sp_rows) / (m->count - m->first);
+    if (m->layers[n] == NULL) continue;
+    sum += weights[n] = weight_rows(m->layers[n], &all);
+    layers++;
+  }
+  const bool fit = sum <= rows - rows / LEAST;
+  for (int n = m->first; n < m->count; n++) {
+    if (m->layers[n] == NULL) continue;
+    const int64_t rest = (fit ? rows - sum : rows) / layers;
     m->shares[n].array.scratchpad.capacity_kib = (uint32_t)(((fit ? weights[n] : 0) + rest) * all.sp_row_bytes / 1024);
     m->shares[n].array.scratchpad.banks = 1;
   }
@@ -176,6 +194,51 @@ static void place_results(maker *m) {
       buffer->first_row = halves ? m->shares[n].acc_first / 2 : buffer->first_row + m->shares[n].acc_first;
       if (halves) buffer->slot_rows = all.acc_rows / 2;
     }
+}
+
+// ---- curves
+
+// A curve has the last rows of banks, its parts in one bank behind the other.
+static void place_curve(maker *m, const network_curve *c) {
+  const hw_derived all = hw_derive(m->net->options.array);
+  const uint32_t banks = m->net->options.array->scratchpad.banks, sums[] = {0, c->blocks * all.dim};
+  uint32_t rows[NETWORK_CURVE_PARTS], first[NETWORK_CURVE_PARTS];
+  network_curve_rows(c, rows);
+  for (uint32_t part = 0; part < NETWORK_CURVE_PARTS; part++) {
+    const uint32_t bank = part % banks;
+    m->taken[bank] += rows[part];
+    first[part] = (bank + 1) * all.sp_bank_rows - (uint32_t)m->taken[bank];
+  }
+  network_curve_place(c, first, sums);
+}
+
+// A curve that runs by itself has what it has as a step; else it has a half of the scratchpad at most, and short
+// batches, so that others have their turn soon.
+static bool begin_curve(maker *m, int n, const network_unit *unit) {
+  enum { SHORT = 8 };
+  const hw_array *array = m->net->options.array;
+  const hw_derived all = hw_derive(array);
+  const bool alone = n < m->first;
+  const uint32_t most = alone ? network_curve_blocks(unit->curve, &all, all.sp_rows, all.acc_rows)
+                              : network_curve_blocks(unit->curve, &all, all.sp_rows / 2, m->shares[n].acc_rows);
+  if (most == 0 || array->scratchpad.banks > NETWORK_BANKS_MAX) return false;
+  m->curves[n] = network_curve_begin(unit, array, alone ? most : wf_min(most, SHORT));
+  m->programs[n] = m->curves[n].program;
+  if (alone)
+    network_curve_place_alone(&m->curves[n], &all);
+  else
+    place_curve(m, &m->curves[n]);
+  return true;
+}
+
+static bool begin_curves(maker *m) {
+  for (int n = 0; n < m->count; n++) {
+    const network_step *step = &m->net->steps[m->request->window.first + n];
+    if (m->layers[n] == NULL && !begin_curve(m, n, curve_of(m->net, step))) return false;
+  }
+  for (uint32_t bank = 0; bank < m->net->options.array->scratchpad.banks; bank++)
+    if (m->taken[bank] > hw_derive(m->net->options.array).sp_bank_rows) return false;
+  return true;
 }
 
 // ---- tensors
@@ -239,21 +302,25 @@ static bool compile_all(maker *m, wf_diag *diag) {
     m->layers[n] = network_layer_of(m->net, &m->net->steps[m->request->window.first + n]);
     m->shares[n] = (share){.array = *m->net->options.array};
   }
-  if (m->first < m->count) {
-    share_scratchpad(m);
-    share_accumulator(m);
-  }
+  if (m->first < m->count) share_accumulator(m);
+  if (!begin_curves(m)) return false;
+  if (m->first < m->count) share_scratchpad(m);
   for (int n = 0; n < m->count; n++)
-    if (!compile_one(m, n, diag)) return false;
+    if (m->layers[n] != NULL && !compile_one(m, n, diag)) return false;
   place_results(m);
-  return network_place_in_banks(m->programs + m->first, m->layers + m->first, m->mappings + m->first,
-                                m->count - m->first, m->net->options.array);
+  const network_banked mixed = {.programs = m->programs + m->first,
+                                .layers = m->layers + m->first,
+                                .mappings = m->mappings + m->first,
+                                .count = m->count - m->first};
+  return network_place_in_banks(&mixed, m->taken, m->net->options.array);
 }
 
 static command_program *mix(maker *m, wf_diag *diag) {
   sched_mix_program programs[PARTS_MAX];
   for (int n = 0; n < m->count; n++)
-    programs[n] = (sched_mix_program){.source = {.program = m->programs[n]}, .tensors = m->numbers[n]};
+    programs[n] = (sched_mix_program){.source = m->layers[n] != NULL ? (sched_source){.program = m->programs[n]}
+                                                                     : network_curve_source(&m->curves[n]),
+                                      .tensors = m->numbers[n]};
   const sched_mix all = {.name = "mix",
                          .programs = programs,
                          .count = m->count,

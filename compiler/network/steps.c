@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "compiler/network/curve.h"
 
 // ---- shapes
 
@@ -53,14 +54,14 @@ uint64_t network_shape_of(const layer_call *call) {
 static uint64_t hash_unit(uint64_t hash, const network_unit *unit) {
   const graph_unit *what = &unit->what;
   hash = hash_word(hash_word(hash_text(hash, network_unit_name(unit)), unit->rows), unit->cols);
-  if (unit->curve != NULL) return hash_word(hash_word(hash, unit->curve->count), unit->curve->offset != 0);
+  if (unit->curve != NULL) return hash_word(hash, (int64_t)network_curve_shape(unit->curve));
   if (what->op == GRAPH_OP_QNORM_MESH) return hash_word(hash, what->gain[0]);
   hash = hash_word(hash_word(hash_word(hash, what->two_copies), what->offset != 0), what->centred);
   if (what->lengths == NULL) return hash;
   return wf_hash(hash, what->lengths, (size_t)what->length_count * sizeof *what->lengths);
 }
 
-static uint64_t shape_of(const network *net, const network_step *step) {
+uint64_t network_step_shape(const network *net, const network_step *step) {
   uint64_t hash = hash_word(WF_HASH_START, step->place);
   const network_kernel *kernel = step->place == GRAPH_ON_ARRAY ? &net->kernels[step->kernel] : NULL;
   if (kernel != NULL && kernel->unit != NULL) return hash_unit(hash, kernel->unit);
@@ -98,7 +99,7 @@ network_step_list network_list_steps(const network *net) {
   key_index index = make_index(room);
   uint64_t before = 0;
   for (int s = 0; s < net->step_count; s++) {
-    const uint64_t shape = shape_of(net, &net->steps[s]), pair[2] = {shape, before};
+    const uint64_t shape = network_step_shape(net, &net->steps[s]), pair[2] = {shape, before};
     const uint64_t key = wf_hash(WF_HASH_START, pair, sizeof pair);
     const int e = find_entry(&list, &index, key);
     if (e == list.count)

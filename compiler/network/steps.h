@@ -26,8 +26,9 @@ typedef struct network_step_list {
 network_step_list network_list_steps(const network *net);
 void network_list_release(network_step_list *list);
 
-// The shape of a step of the array.
+// The shape of a kernel of the array, and of any step.
 uint64_t network_shape_of(const layer_call *call);
+uint64_t network_step_shape(const network *net, const network_step *step);
 // The layer that the kernel of a step computes; NULL: a step of the hart, or a kernel that is no layer.
 const map_layer *network_layer_of(const network *net, const network_step *step);
 // Bytes of the buffers that a step uses.
