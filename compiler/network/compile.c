@@ -31,8 +31,7 @@ static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *di
   return good;
 }
 
-// Steps that are mixed later take weights as they are, zeros included.
-static void know_weights(const network_kernel *kernel, compile_request *request) {
+void network_know_weights(const network_kernel *kernel, compile_request *request) {
   request->known_tensor = layer_kernels[kernel->call->kernel].weights;
   request->known = kernel->weights;
 }
@@ -44,7 +43,7 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
   request.tuning.known = net->options.tuning.known;
   request.tuning.known_context = net->options.tuning.known_context;
   request.straight = request.for_c = net->options.straight;
-  know_weights(kernel, &request);
+  network_know_weights(kernel, &request);
   if (net->options.mapping != NULL) request.mapping = net->options.mapping(net->options.context, kernel->call);
   const double start = wf_thread_seconds();
   compile_result result = {0};

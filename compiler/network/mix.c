@@ -285,6 +285,7 @@ static bool compile_one(maker *m, int n, wf_diag *diag) {
   compile_request request = layer_request(kernel->call, &m->shares[n].array);
   map_mapping by_rows;
   request.for_c = m->net->options.straight;
+  network_know_weights(kernel, &request);
   request.mapping = &kernel->mapping;
   if (n >= m->first) {
     if (map_best_by_rows(m->layers[n], &m->shares[n].array, &by_rows, 1) == 0) return false;

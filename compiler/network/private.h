@@ -170,6 +170,8 @@ bool network_fuse(network *net, wf_diag *diag);
 network_place network_operand_of(const network_step *step, const char *param);
 // Places for the constants of a kernel's program.
 void network_add_constants(network *net, network_kernel *kernel);
+// Tells a compilation of the kernel what its weights are, where they have blocks of zeros.
+void network_know_weights(const network_kernel *kernel, compile_request *request);
 // Buffers become as large as what the commands of a step reach of them.
 void network_widen(network *net, const network_step *step);
 // Lives, places, addresses; reports what does not fit in main memory.

@@ -35,6 +35,9 @@ typedef struct sched_expand {
 bool sched_expand_source(sched_expand *e, const sched_source *source, const sched_options *options, wf_arena *arena,
                          wf_diag *diag);
 
+// The weights that the program brings along, packed; false: none are.
+bool sched_expand_packed(const sched_expand *e, wf_arena *arena, command_tensor *packed);
+
 // A walk before the commands: adds what products read of their operands, and counts products. The context is the
 // expansion.
 sched_walk_visitor sched_expand_dot_needs;

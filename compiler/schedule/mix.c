@@ -22,7 +22,7 @@ typedef struct chunk {
 
 // A program of the mix.
 typedef struct part {
-  const int *tensors;
+  int *tensors;  // numbers in the mix; behind those of the program that of its packed weights
   sched_expand e;
   sched_order order;
   sched_order_item *items;  // of the order, products cut where chunks end
@@ -217,10 +217,10 @@ static void put_all(mixer *m) {
 
 // Tensors that one program writes and another reads.
 static void share_tensors(mixer *m) {
-  m->tensors = WF_ARENA_ARRAY(m->arena, (size_t)m->mix->tensor_count + 1, shared);
-  for (int t = 0; t < m->mix->tensor_count; t++) {
+  m->tensors = WF_ARENA_ARRAY(m->arena, (size_t)m->out->tensor_count + 1, shared);
+  for (int t = 0; t < m->out->tensor_count; t++) {
     m->tensors[t].writer = BLOCK_NONE;
-    m->tensors[t].bytes = command_tensor_bytes(&m->mix->tensors[t]);
+    m->tensors[t].bytes = command_tensor_bytes(&m->out->tensors[t]);
   }
   for (int n = 0; n < m->mix->count; n++)
     for (int t = 0; t < m->mix->programs[n].source.program->tensor_count; t++) {
@@ -233,14 +233,41 @@ static void share_tensors(mixer *m) {
     }
 }
 
+// With known weights packed, where that is possible.
+static bool expand_part(mixer *m, part *p, const sched_mix_program *from, const sched_options *options,
+                        wf_diag *diag) {
+  sched_options own = *options;
+  own.pack = true;
+  if (!sched_expand_source(&p->e, &from->source, &own, m->arena, diag)) return false;
+  if (p->e.regions.pack == NULL || !p->e.regions.pack->failed) return true;
+  own.pack = false;
+  return sched_expand_source(&p->e, &from->source, &own, m->arena, diag);
+}
+
+// A tensor is read if a program reads it other than packed.
+static void add_tensors(mixer *m) {
+  for (int t = 0; t < m->mix->tensor_count; t++) command_add_tensor(m->out, &m->mix->tensors[t]);
+  for (int n = 0; n < m->mix->count; n++) {
+    part *p = &m->parts[n];
+    const block_program *program = m->mix->programs[n].source.program;
+    command_tensor packed;
+    if (!sched_expand_packed(&p->e, m->arena, &packed)) continue;
+    packed.name = wf_arena_format(m->arena, "k%d_%s", n, packed.name);
+    p->tensors[program->tensor_count] = command_add_tensor(m->out, &packed);
+    for (int t = 0; t < program->tensor_count; t++)
+      if (program->tensors[t].known != NULL) m->out->tensors[p->tensors[t]].read = false;
+  }
+}
+
 static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
   m->parts = WF_ARENA_ARRAY(m->arena, (size_t)m->mix->count, part);
   for (int n = 0; n < m->mix->count; n++) {
     const sched_mix_program *from = &m->mix->programs[n];
     part *p = &m->parts[n];
-    p->tensors = from->tensors;
-    if (!sched_check_size(from->source.program, options->array, diag) ||
-        !sched_expand_source(&p->e, &from->source, options, m->arena, diag))
+    const size_t tensors = (size_t)from->source.program->tensor_count;
+    p->tensors = WF_ARENA_ARRAY(m->arena, tensors + 1, int);
+    memcpy(p->tensors, from->tensors, tensors * sizeof *p->tensors);
+    if (!sched_check_size(from->source.program, options->array, diag) || !expand_part(m, p, from, options, diag))
       return false;
     p->e.streams.mixed = n >= m->mix->alone;
     sched_interleave(&p->e.streams, &p->order, m->arena);
@@ -252,7 +279,7 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
 static command_program *put_together(mixer *m, const hw_array *array) {
   m->out = command_create(m->mix->name, array);
   m->emitter = sched_emitter_create(m->out, m->mix->count, m->arena);
-  for (int t = 0; t < m->mix->tensor_count; t++) command_add_tensor(m->out, &m->mix->tensors[t]);
+  add_tensors(m);
   for (int n = 0; n < m->mix->count; n++) {
     sched_emitter_begin(m->emitter, n, &m->parts[n].e.streams, m->parts[n].tensors);
     m->out->macs += m->parts[n].e.macs;

@@ -118,18 +118,24 @@ bool sched_expand_source(sched_expand *e, const sched_source *source, const sche
   return true;
 }
 
-// The program brings packed weights along.
-static void add_packed(const sched_expand *e, command_program *out) {
+bool sched_expand_packed(const sched_expand *e, wf_arena *arena, command_tensor *packed) {
   const sched_pack *pack = e->regions.pack;
-  if (pack == NULL) return;
+  if (pack == NULL) return false;
+  const uint64_t bytes = (uint64_t)wf_max(pack->bytes, 1);
+  int8_t *contents = wf_arena_alloc(arena, bytes, 1);
+  sched_pack_fill(pack, contents);
+  *packed =
+      (command_tensor){.name = "packed", .element_bytes = 1, .elements = bytes, .read = true, .contents = contents};
+  return true;
+}
+
+// Packed weights are a tensor behind the others.
+static void add_packed(const sched_expand *e, command_program *out) {
+  command_tensor packed;
+  if (!sched_expand_packed(e, e->arena, &packed)) return;
   for (int t = 0; t < e->program->tensor_count; t++)  // no command loads the weights as they are
     if (e->program->tensors[t].known != NULL) out->tensors[t].read = false;
-  const uint64_t bytes = (uint64_t)wf_max(pack->bytes, 1);
-  int8_t *contents = wf_arena_alloc(out->arena, bytes, 1);
-  sched_pack_fill(pack, contents);
-  command_add_tensor(
-      out,
-      &(command_tensor){.name = "packed", .element_bytes = 1, .elements = bytes, .read = true, .contents = contents});
+  command_add_tensor(out, &packed);
 }
 
 static command_program *put_in_order(const sched_expand *e) {

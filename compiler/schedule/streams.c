@@ -252,12 +252,11 @@ static bool find_places(const sched_streams *s, const sched_queue *q, sort_item 
   for (uint32_t n = 0, stage = 0; n < q->count; n++) {
     const sched_load *load = &q->loads[n];
     items[n] = (sort_item){.place = UINT64_MAX, .load = n};
-    if (load->joined && load->before_product != SCHED_NEVER && items[n - 1].place < UINT64_MAX) {
-      items[n].place = items[n - 1].place;
-    } else if (load->before_product != SCHED_NEVER) {
+    if (load->before_product != SCHED_NEVER) {
       stage = stage_of(s, stage, load->before_product);
       const bool first = load->instance == 0 && !load->unread;
       items[n].place = (uint64_t)stage << 32 | (first ? load->before_product : 0);
+      if (load->joined) items[n].place = wf_min(items[n].place, items[n - 1].place);
     }
     ordered = ordered && (n == 0 || items[n].place >= items[n - 1].place);
   }
