@@ -23,17 +23,18 @@ typedef struct piece {
   bool weights;
   double reads, writes;  // rows, of all slots
   double fills;
-  int64_t rows;  // of a slot
-  int64_t bank;  // of the first slot
-  bool spread;   // the second slot has the bank behind it
+  int64_t rows;        // of a slot
+  int64_t bank;        // in which the first slot begins
+  bool spread;         // the second slot begins in the bank behind it
+  int64_t at, second;  // where the slots begin: the first, and the second of two; more follow each other
 } piece;
 
 typedef struct placer {
   piece pieces[BUFFERS_MAX];
   int count;
   int64_t banks, bank_rows;
-  const int64_t *taken;  // rows at the end of each bank
-  double cycles;         // of the products of all programs
+  const network_taken *taken;
+  double cycles;  // of the products of all programs
 } placer;
 
 // ---- what is read and written
@@ -87,12 +88,16 @@ static bool add_program(placer *l, block_program *program, int number, const map
 
 // ---- conflicts
 
-// How much of a piece lies in a bank. Pieces of more than a bank reach into those behind it.
+static int64_t rows_in(const placer *l, int64_t first, int64_t rows, int64_t bank) {
+  const int64_t from = wf_max(first, bank * l->bank_rows), to = wf_min(first + rows, (bank + 1) * l->bank_rows);
+  return wf_max(to - from, 0);
+}
+
+// How much of a piece lies in a bank.
 static double part_in(const placer *l, const piece *p, int64_t bank) {
-  if (p->spread) return bank == p->bank || bank == p->bank + 1 ? 0.5 : 0;
-  const int64_t start = p->bank * l->bank_rows, end = start + p->rows * p->buffer->depth;
-  const int64_t from = wf_max(start, bank * l->bank_rows), to = wf_min(end, (bank + 1) * l->bank_rows);
-  return to <= from ? 0 : (double)(to - from) / (double)(end - start);
+  const int64_t depth = p->buffer->depth, first = depth == 2 ? p->rows : depth * p->rows;
+  const int64_t rows = rows_in(l, p->at, first, bank) + (depth == 2 ? rows_in(l, p->second, p->rows, bank) : 0);
+  return (double)rows / (double)(depth * p->rows);
 }
 
 static double conflicts_of(const placer *l, const piece *a, const piece *b) {
@@ -124,45 +129,59 @@ static double cost_of(const placer *l) {
 
 // ---- rows
 
-// Whether a piece may have the rows of its bank from `at` on. One of more than a bank has all of those behind, and the
-// start of the last.
-static bool fits(const placer *l, const piece *p, const int64_t *level, int64_t at, int64_t rows) {
-  if (p->spread) return at + rows <= l->bank_rows - wf_max(l->taken[p->bank], l->taken[p->bank + 1]);
-  const int64_t last = p->bank + (at + rows - 1) / l->bank_rows;
-  if (last >= l->banks) return false;
-  for (int64_t k = p->bank + 1; k <= last; k++)
-    if (level[k] != 0 || l->taken[k - 1] != 0) return false;
-  return at + rows - (last - p->bank) * l->bank_rows <= l->bank_rows - l->taken[last];
+int64_t network_free_rows(const network_taken *taken, int64_t at, int64_t count, int64_t end) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int i = 0; i < taken->count; i++) {
+      const network_rows *other = &taken->rows[i];
+      if (at + count <= other->first || at >= other->first + other->count) continue;
+      at = other->first + other->count;
+      moved = true;
+    }
+  }
+  return at + count <= end ? at : -1;
 }
 
-// Gives pieces rows in their banks, the largest first; false: they do not fit.
-static bool set_rows(placer *l, bool write) {
-  int64_t level[NETWORK_BANKS_MAX] = {0};
+static int64_t take(network_taken *taken, int64_t at, int64_t rows) {
+  taken->rows[taken->count++] = (network_rows){at, rows};
+  return at;
+}
+
+// The first slot begins in the piece's bank, the second of two behind it or in the next bank.
+static bool set_piece(const placer *l, network_taken *taken, piece *p) {
+  const int64_t all = l->banks * l->bank_rows, bank = p->bank * l->bank_rows, depth = p->buffer->depth;
+  const int64_t rows = depth == 2 ? p->rows : depth * p->rows;
+  if (taken->count + 2 > NETWORK_TAKEN_MAX) return false;
+  p->at = network_free_rows(taken, bank, rows, all);
+  if (p->at < 0 || p->at >= bank + l->bank_rows) return false;
+  take(taken, p->at, rows);
+  if (depth != 2) return true;
+  p->second = network_free_rows(taken, p->spread ? bank + l->bank_rows : p->at + rows, rows, all);
+  return p->second > p->at && take(taken, p->second, rows) > 0;
+}
+
+static int64_t all_rows(const piece *p) { return p->rows * p->buffer->depth; }
+
+// Gives pieces rows, the largest first; false: they do not fit.
+static bool set_rows(placer *l) {
+  network_taken taken = *l->taken;
   bool placed[BUFFERS_MAX] = {false};
   for (int n = 0; n < l->count; n++) {
     int next = -1;
     for (int i = 0; i < l->count; i++)
-      if (!placed[i] && (next < 0 || l->pieces[i].rows * l->pieces[i].buffer->depth >
-                                         l->pieces[next].rows * l->pieces[next].buffer->depth))
-        next = i;
-    piece *p = &l->pieces[next];
+      if (!placed[i] && (next < 0 || all_rows(&l->pieces[i]) > all_rows(&l->pieces[next]))) next = i;
     placed[next] = true;
-    const int64_t rows = p->spread ? p->rows : p->rows * p->buffer->depth;
-    int64_t at = level[p->bank];
-    if (p->spread) at = wf_max(at, level[p->bank + 1]);
-    const int64_t last = p->bank + (at + rows - 1) / l->bank_rows;
-    if (!fits(l, p, level, at, rows)) return false;
-    level[p->bank] = at + rows;
-    if (p->spread) level[p->bank + 1] = at + rows;
-    for (int64_t k = p->bank + 1; k <= last && !p->spread; k++) {
-      level[k - 1] = l->bank_rows;
-      level[k] = at + rows - (k - p->bank) * l->bank_rows;
-    }
-    if (!write) continue;
-    p->buffer->first_row = (uint32_t)(p->bank * l->bank_rows + at);
-    p->buffer->slot_rows = (uint32_t)(p->spread ? l->bank_rows : p->rows);
+    if (!set_piece(l, &taken, &l->pieces[next])) return false;
   }
   return true;
+}
+
+static void write_rows(const placer *l) {
+  for (int i = 0; i < l->count; i++) {
+    const piece *p = &l->pieces[i];
+    p->buffer->first_row = (uint32_t)p->at;
+    p->buffer->slot_rows = (uint32_t)(p->buffer->depth == 2 ? p->second - p->at : p->rows);
+  }
 }
 
 // ---- search
@@ -175,7 +194,7 @@ static bool improve(placer *l, int number, double *cost) {
     for (int spread = 0; spread < (p->buffer->depth == 2 && k + 1 < l->banks ? 2 : 1); spread++) {
       p->bank = k;
       p->spread = spread != 0;
-      if (!set_rows(l, false)) continue;
+      if (!set_rows(l)) continue;
       const double now = cost_of(l);
       if (now >= *cost) continue;
       *cost = now;
@@ -183,6 +202,7 @@ static bool improve(placer *l, int number, double *cost) {
       found = true;
     }
   *p = best;
+  set_rows(l);
   return found;
 }
 
@@ -195,19 +215,18 @@ static bool start(placer *l, int64_t first) {
       placer so_far = *l;
       so_far.count = i + 1;
       so_far.pieces[i].bank = (p->bank + first) % l->banks;
-      if (set_rows(&so_far, false)) break;
+      if (set_rows(&so_far)) break;
     }
     if (p->bank == l->banks) return false;
     p->bank = (p->bank + first) % l->banks;
   }
-  return true;
+  return set_rows(l);
 }
 
-bool network_place_in_banks(const network_banked *all, const int64_t taken[NETWORK_BANKS_MAX], const hw_array *array) {
+bool network_place_in_banks(const network_banked *all, const network_taken *taken, const hw_array *array) {
   const hw_derived hw = hw_derive(array);
   placer l = {.banks = array->scratchpad.banks, .bank_rows = hw.sp_bank_rows, .taken = taken}, best = {0};
   double least = INFINITY;
-  if (l.banks > NETWORK_BANKS_MAX) return false;
   for (int n = 0; n < all->count; n++)
     if (all->layers[n] != NULL && !add_program(&l, all->programs[n], n, all->layers[n], &all->mappings[n], array))
       return false;
@@ -223,5 +242,7 @@ bool network_place_in_banks(const network_banked *all, const int64_t taken[NETWO
     least = cost;
     best = l;
   }
-  return least < INFINITY && set_rows(&best, true);
+  if (least == INFINITY) return false;
+  write_rows(&best);
+  return true;
 }

@@ -15,10 +15,20 @@ typedef struct network_banked {
   int count;
 } network_banked;
 
-enum { NETWORK_BANKS_MAX = 64 };
+typedef struct network_rows {
+  int64_t first, count;
+} network_rows;
 
-// Gives every scratchpad buffer of the layers its rows. The last `taken` rows of each bank are somebody else's. False:
-// the banks have no room for them.
-bool network_place_in_banks(const network_banked *all, const int64_t taken[NETWORK_BANKS_MAX], const hw_array *array);
+// Rows of the scratchpad that somebody has.
+enum { NETWORK_TAKEN_MAX = 64 };
+typedef struct network_taken {
+  network_rows rows[NETWORK_TAKEN_MAX];
+  int count;
+} network_taken;
+
+// The first rows from `at` on that nobody has, or -1: they reach beyond `end`.
+int64_t network_free_rows(const network_taken *taken, int64_t at, int64_t count, int64_t end);
+// Gives every scratchpad buffer of the layers rows that are not taken. False: there is no room for them.
+bool network_place_in_banks(const network_banked *all, const network_taken *taken, const hw_array *array);
 
 #endif

@@ -5,7 +5,7 @@
 // batches are loaded meanwhile, and the last one is stored.
 //
 // The scratchpad in four parts, so that what is read together lies in banks of its own: diagonals and x of odd batches,
-// x of even ones, ramps, starts.
+// x of even ones, starts, ramps.
 #include "compiler/network/curve.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 enum { BLOCKS = 16, SLOTS = 2, X_BUFFERS = 2, OFFSET_UNIT = 127 };
 enum { TENSOR_X, TENSOR_TILES, TENSOR_Y };
 enum { BUFFER_DIAGONALS, BUFFER_STARTS, BUFFER_EVEN, BUFFER_ODD, BUFFER_RAMPS, BUFFER_SUMS };
-enum { PART_ODD, PART_EVEN, PART_RAMPS, PART_STARTS };
+enum { PART_ODD, PART_EVEN, PART_STARTS, PART_RAMPS };
 
 // The offset comes as bias of the sum's products, up to 127 with each, or, where it is larger, as a product of its own.
 static bool has_product(const graph_curve *c) { return c->offset / OFFSET_UNIT / c->count != 0; }

@@ -108,7 +108,7 @@ typedef struct maker {
   map_mapping mappings[PARTS_MAX];
   const map_layer *layers[PARTS_MAX];  // NULL: a curve
   network_curve curves[PARTS_MAX];
-  int64_t taken[NETWORK_BANKS_MAX];  // rows at the end of each bank of the scratchpad, which curves have
+  network_taken taken;  // by curves
   int numbers[PARTS_MAX][NETWORK_MIXED_TENSORS];
   wf_arena *arena;
 } maker;
@@ -131,8 +131,7 @@ static void share_scratchpad(maker *m) {
   enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
   const hw_derived all = hw_derive(m->net->options.array);
   int64_t weights[PARTS_MAX], sum = 0, rows = all.sp_rows, layers = 0;
-  for (int64_t bank = 0; bank < wf_min(m->net->options.array->scratchpad.banks, NETWORK_BANKS_MAX); bank++)
-    rows -= m->taken[bank];
+  for (int i = 0; i < m->taken.count; i++) rows -= m->taken.rows[i].count;
   for (int n = m->first; n < m->count; n++) {
     if (m->layers[n] == NULL) continue;
     sum += weights[n] = weight_rows(m->layers[n], &all);
@@ -198,18 +197,24 @@ static void place_results(maker *m) {
 
 // ---- curves
 
-// A curve has the last rows of banks, its parts in one bank behind the other.
-static void place_curve(maker *m, const network_curve *c) {
+// Parts of curves lie in banks of their own, two at the start and two at the end, so that few pieces are left between.
+static bool place_curve(maker *m, const network_curve *c) {
   const hw_derived all = hw_derive(m->net->options.array);
-  const uint32_t banks = m->net->options.array->scratchpad.banks, sums[] = {0, c->blocks * all.dim};
+  const uint32_t sums[] = {0, c->blocks * all.dim};
   uint32_t rows[NETWORK_CURVE_PARTS], first[NETWORK_CURVE_PARTS];
   network_curve_rows(c, rows);
   for (uint32_t part = 0; part < NETWORK_CURVE_PARTS; part++) {
-    const uint32_t bank = part % banks;
-    m->taken[bank] += rows[part];
-    first[part] = (bank + 1) * all.sp_bank_rows - (uint32_t)m->taken[bank];
+    const int64_t bank = part % m->net->options.array->scratchpad.banks, start = bank * all.sp_bank_rows,
+                  end = start + all.sp_bank_rows;
+    int64_t at = part % 2 == 0 ? start : end - rows[part];
+    while (part % 2 != 0 && at > start && network_free_rows(&m->taken, at, rows[part], end) != at) at -= all.dim;
+    at = network_free_rows(&m->taken, wf_max(at, start), rows[part], end);
+    if (at < 0 || m->taken.count == NETWORK_TAKEN_MAX) return false;
+    m->taken.rows[m->taken.count++] = (network_rows){at, rows[part]};
+    first[part] = (uint32_t)at;
   }
   network_curve_place(c, first, sums);
+  return true;
 }
 
 // A curve that runs by itself has what it has as a step; else it has a half of the scratchpad at most, and short
@@ -221,13 +226,11 @@ static bool begin_curve(maker *m, int n, const network_unit *unit) {
   const bool alone = n < m->first;
   const uint32_t most = alone ? network_curve_blocks(unit->curve, &all, all.sp_rows, all.acc_rows)
                               : network_curve_blocks(unit->curve, &all, all.sp_rows / 2, m->shares[n].acc_rows);
-  if (most == 0 || array->scratchpad.banks > NETWORK_BANKS_MAX) return false;
+  if (most == 0) return false;
   m->curves[n] = network_curve_begin(unit, array, alone ? most : wf_min(most, SHORT));
   m->programs[n] = m->curves[n].program;
-  if (alone)
-    network_curve_place_alone(&m->curves[n], &all);
-  else
-    place_curve(m, &m->curves[n]);
+  if (!alone) return place_curve(m, &m->curves[n]);
+  network_curve_place_alone(&m->curves[n], &all);
   return true;
 }
 
@@ -236,8 +239,6 @@ static bool begin_curves(maker *m) {
     const network_step *step = &m->net->steps[m->request->window.first + n];
     if (m->layers[n] == NULL && !begin_curve(m, n, curve_of(m->net, step))) return false;
   }
-  for (uint32_t bank = 0; bank < m->net->options.array->scratchpad.banks; bank++)
-    if (m->taken[bank] > hw_derive(m->net->options.array).sp_bank_rows) return false;
   return true;
 }
 
@@ -313,7 +314,7 @@ static bool compile_all(maker *m, wf_diag *diag) {
                                 .layers = m->layers + m->first,
                                 .mappings = m->mappings + m->first,
                                 .count = m->count - m->first};
-  return network_place_in_banks(&mixed, m->taken, m->net->options.array);
+  return network_place_in_banks(&mixed, &m->taken, m->net->options.array);
 }
 
 static command_program *mix(maker *m, wf_diag *diag) {
