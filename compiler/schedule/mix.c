@@ -29,7 +29,8 @@ typedef struct part {
   size_t item_count, item_room;
   chunk *chunks;
   size_t chunk_count, chunk_room, next;
-  double lag;  // behind the first program, in shares
+  double lag;       // behind the first program, in shares
+  uint16_t stride;  // between rows of A, which is configuration
 } part;
 
 // A tensor that one program writes and another reads.
@@ -203,13 +204,32 @@ static void take_turn(mixer *m, int number) {
   p->lag = wf_max(p->lag, key_of(&m->parts[writer]) - share_of(p));
 }
 
+static uint16_t stride_of(const sched_streams *s) {
+  for (size_t n = 0; n < s->nest_count; n++) {
+    const sched_dot_runs *rows = &s->nests[n].plan->m;
+    for (size_t i = 0; i < rows->count && !s->nests[n].a_transposed; i++)
+      if (rows->runs[i].count > 1) return (uint16_t)rows->runs[i].step;
+  }
+  return 1;
+}
+
+// The program that goes on. Configuration for other products empties the mesh, so a program that needs it waits for
+// longer.
+static int next_of(const mixer *m, int at) {
+  static const double longer = 1.0 / 64;  // share
+  const int last = last_of(m);
+  if (at == BLOCK_NONE || last == BLOCK_NONE || is_done(&m->parts[at])) return last;
+  if (m->parts[at].stride == m->parts[last].stride) return last;
+  return key_of(&m->parts[at]) < key_of(&m->parts[last]) + longer ? at : last;
+}
+
 static void put_all(mixer *m) {
   for (int n = 0; n < m->mix->alone; n++) {
     while (!is_done(&m->parts[n])) put_chunk(m, n);
     fence(m);
   }
   if (m->mix->alone == m->mix->count) return;
-  for (int n; (n = last_of(m)) != BLOCK_NONE;) take_turn(m, n);
+  for (int n = BLOCK_NONE; (n = next_of(m, n)) != BLOCK_NONE;) take_turn(m, n);
   fence(m);
 }
 
@@ -234,8 +254,7 @@ static void share_tensors(mixer *m) {
 }
 
 // With known weights packed, where that is possible.
-static bool expand_part(mixer *m, part *p, const sched_mix_program *from, const sched_options *options,
-                        wf_diag *diag) {
+static bool expand_part(mixer *m, part *p, const sched_mix_program *from, const sched_options *options, wf_diag *diag) {
   sched_options own = *options;
   own.pack = true;
   if (!sched_expand_source(&p->e, &from->source, &own, m->arena, diag)) return false;
@@ -272,6 +291,7 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
     p->e.streams.mixed = n >= m->mix->alone;
     sched_interleave(&p->e.streams, &p->order, m->arena);
     cut(m, p);
+    p->stride = stride_of(&p->e.streams);
   }
   return true;
 }

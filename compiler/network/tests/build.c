@@ -59,6 +59,14 @@ static void set_pooling(graph *g, graph_node *node, const int64_t *pool, int64_t
   graph_set_ints(g, node, "pool_pads", pads, 4);
 }
 
+// Leaves out blocks of a matrix of `columns`.
+static void make_holes(int8_t *weights, int64_t rows, int64_t columns, int64_t holes) {
+  enum { SIDE = 16, TURN = 4, PRIME = 7 };
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < columns; c++)
+      if ((r / SIDE * PRIME + c / SIDE) % TURN < holes) weights[r * columns + c] = 0;
+}
+
 int build_conv2d(graph *g, int x, const build_conv *c) {
   const graph_tensor in = g->tensors[x];
   const int64_t groups = c->groups == 0 ? 1 : c->groups;
@@ -70,6 +78,7 @@ int build_conv2d(graph *g, int x, const build_conv *c) {
   const int64_t out[4] = {in.dim[0], pool[0] == 0 ? p : (p + before) / pool[1] + 1,
                           pool[0] == 0 ? q : (q + before) / pool[1] + 1, c->channels};
   const int w = build_constant(g, GRAPH_I8, 4, weights);
+  make_holes((int8_t *)g->tensors[w].data, c->kernel * c->kernel * weights[2], c->channels, c->holes);
   const int bias = c->no_bias ? GRAPH_NONE : build_constant(g, GRAPH_I32, 1, &c->channels);
   const int y = build_result(g, GRAPH_I8, 4, out);
   const int inputs[4] = {x, w, bias, c->residual};

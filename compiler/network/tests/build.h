@@ -8,6 +8,7 @@
 typedef struct build_conv {
   int64_t kernel, stride, pad, channels, groups;  // groups 0: 1
   bool no_bias, no_relu;
+  int64_t holes;   // so many of four blocks of 16 x 16 weights are zeros
   int64_t factor;  // of `residual`; 0: none
   int residual;
   int64_t pool[3];  // window, stride and padding above and to the left of max pooling; behind it one less than both

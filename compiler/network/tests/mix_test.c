@@ -1,14 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps whose commands are mixed (--fuse) leave the same bytes as each by itself, on all engines; what is chosen is
 // faster.
+#include "compiler/graph/curve.h"
 #include "compiler/network/tests/build.h"
 #include "compiler/network/tests/outcome.h"
+
+enum { KINDS = 4 };
+
+static int build_curve(graph *g, int x, const graph_curve *curve) {
+  int y;
+  graph_curve_set(g, build_like(g, GRAPH_OP_QCURVE, x, GRAPH_I8, &y), curve);
+  return y;
+}
+
+// Layers with zeros in their weights and curves behind them, of all kinds of offsets.
+static graph *build_curved(void) {
+  static const graph_curve curves[] = {
+      {.count = 2, .slope = {1, -4}, .start = {0, -30}, .weight = {98, 3}, .offset = -84, .scale = 0.01F},
+      {.count = 3, .slope = {1, 2, 4}, .start = {9, 0, -99}, .weight = {50, -9, 7}, .offset = 4321, .scale = 0.005F},
+  };
+  graph *g = graph_create("curved");
+  const int64_t image[4] = {1, 21, 18, 48};
+  const int input = build_input(g, GRAPH_I8, 4, image);
+  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 96, .holes = 3, .no_relu = true});
+  x = build_curve(g, x, &curves[0]);
+  x = build_conv2d(g, x,
+                   &(build_conv){.kernel = 3, .stride = 1, .pad = 1, .channels = 96, .groups = 96, .no_relu = true});
+  x = build_curve(g, x, &curves[1]);
+  x = build_conv2d(g, x, &(build_conv){.kernel = 3, .stride = 2, .pad = 1, .channels = 80, .holes = 2});
+  x = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 112, .holes = 3});
+  graph_set_ends(g, &input, 1, &x, 1);
+  return g;
+}
 
 // Bottlenecks with residuals, strides and downsampling, inverted residuals with depthwise ones, pooling, additions.
 static graph *build_mixable(int kind) {
   static const int blocks[4] = {1, 2, 1, 1};
   if (kind == 0) return build_residual(blocks, 16, 32);
   if (kind == 1) return build_mobile();
+  if (kind == 3) return build_curved();
   graph *g = graph_create("inverted");
   const int64_t image[4] = {1, 20, 23, 16};
   const int input = build_input(g, GRAPH_I8, 4, image);
@@ -27,7 +57,7 @@ static graph *build_mixable(int kind) {
 static void test_mixed_steps(void **state) {
   (void)state;
   static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
-  for (int kind = 0; kind < 3; kind++)
+  for (int kind = 0; kind < KINDS; kind++)
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
       graph *g = build_mixable(kind);
       const hw_array array = array_of(arrays[a]);
@@ -72,7 +102,7 @@ static void test_chosen_mixes(void **state) {
 static void test_mixed_steps_on_hardware(void **state) {
   (void)state;
   const hw_array array = array_of("dim8");
-  for (int kind = 0; kind < 3; kind++) {
+  for (int kind = 0; kind < KINDS; kind++) {
     graph *g = build_mixable(kind);
     const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
     const outcome rtl = run_fused(g, &array, "rtl", RUN_HART_TIMED, NETWORK_FUSE_ALL);
