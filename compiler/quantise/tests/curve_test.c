@@ -82,6 +82,27 @@ static void functions_become_curves(void **state) {
     }
 }
 
+// Over a wide range GELU is relu but near 0: the product before it does that, and its bytes are as near.
+static void relus_go_into_products(void **state) {
+  (void)state;
+  enum { UNIT = 127 };  // what the 1 of the matrix becomes
+  static const double ranges[] = {300, 1000};
+  for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+    graph *model, *placed = place(GRAPH_OP_GELU, 1024, ranges[r], &model);
+    const graph_node *product = find(placed, GRAPH_OP_QMAT_MUL);
+    assert_null(find(placed, GRAPH_OP_QCURVE));
+    assert_non_null(product);
+    assert_int_equal(graph_int(product, "relu", 0), 1);
+    const double in = placed->tensors[product->inputs[0]].scale, out = placed->tensors[product->outputs[0]].scale;
+    for (int q = -127; q < 128; q++) {
+      const double got = rint(fmax(0, (double)graph_float(product, "scale", 0) * UNIT * q));
+      assert_true(fabs(fmin(127, got) - function(GRAPH_OP_GELU, in * q) / out) <= 1);
+    }
+    graph_destroy(placed);
+    graph_destroy(model);
+  }
+}
+
 static void others_stay_tables(void **state) {
   (void)state;
   graph *model, *placed = place(GRAPH_OP_SIN, 1024, 60, &model);
@@ -96,6 +117,7 @@ static void others_stay_tables(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_become_curves), cmocka_unit_test(others_stay_tables)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_become_curves),
+                                     cmocka_unit_test(relus_go_into_products), cmocka_unit_test(others_stay_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

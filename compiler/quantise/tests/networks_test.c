@@ -122,6 +122,14 @@ static void check_quality(const graph *model, const graph *placed, const quantis
   wf_free(quality);
 }
 
+// Tables that are relu and went into the products before them; of models that have no relu of their own.
+static int absorbed(const graph *model, const graph *placed) {
+  if (count(model, GRAPH_OP_RELU) + count(model, GRAPH_OP_CLIP) > 0) return 0;
+  int relus = 0;
+  for (int n = 0; n < placed->node_count; n++) relus += graph_int(&placed->nodes[n], "relu", 0) != 0;
+  return relus;
+}
+
 static void placed_networks_are_close(void **state) {
   (void)state;
   wf_diag diag = wf_diag_to(stderr);
@@ -134,7 +142,8 @@ static void placed_networks_are_close(void **state) {
     assert_int_equal(count(placed, GRAPH_OP_QCONV) - count(placed, GRAPH_OP_QNORM_MESH), rows[i].convs);
     assert_int_equal(count(placed, GRAPH_OP_QMAT_MUL), rows[i].products);
     assert_int_equal(count(placed, GRAPH_OP_QADD), rows[i].adds);
-    assert_int_equal(count(placed, GRAPH_OP_QLUT) + count(placed, GRAPH_OP_QCURVE), rows[i].tables);
+    assert_int_equal(count(placed, GRAPH_OP_QLUT) + count(placed, GRAPH_OP_QCURVE) + absorbed(model, placed),
+                     rows[i].tables);
     assert_int_equal(count(placed, GRAPH_OP_QSOFTMAX), rows[i].softmaxes);
     assert_int_equal(count(placed, GRAPH_OP_QLAYER_NORM) + count(placed, GRAPH_OP_QNORM_MESH), rows[i].norms);
     assert_int_equal(count(placed, GRAPH_OP_SOFTMAX), 0);
