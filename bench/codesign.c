@@ -35,7 +35,8 @@ static const bench_column columns[] = {
 };
 static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
 
-static const char *const small_spaces[] = {"small-memory", "small-bus", "small-queues", "small-whole"};
+static const char *const small_spaces[] = {"small-memory", "small-bus",   "small-queues", "small-whole", "small-l2",
+                                           "small-far",    "small-banks", "small-side",   "small-store"};
 static const char *const networks[] = {"bert", "conv_1d", "dlrm"};
 enum {
   SPACES = sizeof small_spaces / sizeof *small_spaces,
@@ -203,9 +204,9 @@ static bench_end run_codesign(const bench_job *job) {
 }
 
 static const wf_option codesign_rows[] = {
-    {"spaces", WF_TEXT(options, spaces), "NAME", "small-memory, small-bus, small-queues, small-whole, default"},
+    {"spaces", WF_TEXT(options, spaces), "NAME", "the shipped ones: small-memory to small-store, default"},
     {"nets", WF_TEXT(options, networks), "NAME", "bert, conv_1d, dlrm"},
-    {"methods", WF_TEXT(options, methods), "NAME", "gradient, neighbours, evolution, random"},
+    {"methods", WF_TEXT(options, methods), "NAME", "gradient, machine, neighbours, evolution, random"},
     {"objective", WF_TEXT(options, objective), "NAME", "as weft search --space (default edap)"},
     {"seeds", WF_COUNT(options, seeds), "N", "of each method (default 5)"},
     {"budget", WF_COUNT(options, budget), "N", "simulations in a small space (default 16)"},

@@ -21,7 +21,7 @@ const wf_option search_space_rows[] = {
     {"space", WF_TEXT(search_space_options, space), "FILE",
      "search all parameters that the space leaves open, all networks together; default is the shipped one"},
     {"method", WF_TEXT(search_space_options, method), "NAME",
-     "--space: who proposes points: gradient (default), neighbours, evolution, random"},
+     "--space: who proposes points: gradient (default), machine, neighbours, evolution, random"},
     {"weights", WF_TEXT(search_space_options, weights), "N,..", "--space: of the networks, in their order (default 1)"},
     {"pareto", WF_TEXT(search_space_options, front), "WHAT", "--space: a front of the objective and this one"},
     {"max-latency", WF_TEXT(search_space_options, latency), "MS", "--space: the longest time of all networks together"},
@@ -85,7 +85,7 @@ static const char *read_options(const search_space_options *s, const search_spac
     return "--pareto is edap, edp, latency, energy, area or throughput-per-mm2";
   if (o->front && o->second == o->objective) return "--pareto is another than --objective";
   if (s->method != NULL && !codesign_method_named(s->method, &o->method))
-    return "--method is gradient, neighbours, evolution or random";
+    return "--method is gradient, machine, neighbours, evolution or random";
   if (!search_parse_positive(shared->area, &o->bounds.area_mm2) ||
       !search_parse_positive(shared->power, &o->bounds.power_mw) ||
       !search_parse_positive(s->latency, &o->bounds.latency_ms))

@@ -58,14 +58,27 @@ bool codesign_axis_known(const sweep_axis *axis) {
   return false;
 }
 
-static void judge(const codesign_options *options, const codesign_site *site, codesign_change *change) {
+static void add_slope(const codesign_site *site, const hw_array *changed, const hw_param *param,
+                      codesign_change *change, double *cycles) {
+  if (!codesign_has_slope(site, param)) return;
+  change->known = true;
+  *cycles += codesign_slope_cycles(site, param, hw_param_get(&site->array, param), hw_param_get(changed, param));
+}
+
+static void judge(codesign_rung rung, const codesign_options *options, const codesign_site *site,
+                  codesign_change *change) {
   const sweep_axis *axis = &options->space->axes[change->axis];
   hw_array changed = site->array;
   double cycles = 0, most = 0;
   sweep_axis_set(axis, change->at, &changed);
-  for (int p = 0; p < axis->param_count; p++) add_parameter(site, &changed, axis->params[p], change, &cycles, &most);
+  for (int p = 0; p < axis->param_count; p++) {
+    if (rung == CODESIGN_MODEL)
+      add_slope(site, &changed, axis->params[p], change, &cycles);
+    else
+      add_parameter(site, &changed, axis->params[p], change, &cycles, &most);
+  }
   // A chain shortens by what it has at most; nine tenths are far beyond first order.
-  const double share = fmax(cycles / site->cost[CODESIGN_FLOW].cycles, -0.9);
+  const double share = fmax(cycles / site->cost[rung].cycles, -0.9);
   change->latency = (1 + share) * site->array.chip.clock_mhz / changed.chip.clock_mhz - 1;
   change->area = hw_cost_of(&changed).total.value * 1e-6 / site->area_mm2 - 1;
   change->value = codesign_exponent(options->objective, 0) * log1p(change->latency) +
@@ -73,7 +86,7 @@ static void judge(const codesign_options *options, const codesign_site *site, co
   change->value = expm1(change->value);
 }
 
-bool codesign_change_at(const codesign_options *options, const codesign_site *site, size_t index,
+bool codesign_change_by(codesign_rung rung, const codesign_options *options, const codesign_site *site, size_t index,
                         codesign_change *change) {
   const codesign_space *space = options->space;
   for (size_t a = 0; a < space->axis_count; a++) {
@@ -83,8 +96,13 @@ bool codesign_change_at(const codesign_options *options, const codesign_site *si
       continue;
     }
     *change = (codesign_change){.axis = a, .at = index < site->point.at[a] ? index : index + 1};
-    judge(options, site, change);
+    judge(rung, options, site, change);
     return true;
   }
   return false;
+}
+
+bool codesign_change_at(const codesign_options *options, const codesign_site *site, size_t index,
+                        codesign_change *change) {
+  return codesign_change_by(CODESIGN_FLOW, options, site, index, change);
 }

@@ -363,6 +363,7 @@ void codesign_release(codesign_result *result) {
     for (int rung = 0; rung < CODESIGN_RUNGS; rung++) wf_free(result->sites[i].layers[rung]);
     wf_free(result->sites[i].mappings);
     wf_free(result->sites[i].mapped);
+    wf_free(result->sites[i].slopes);
   }
   wf_free(result->layers);
   wf_free(result->sites);

@@ -50,6 +50,7 @@ bool codesign_within(const codesign_bounds *bounds, codesign_cost cost);
 // How points are proposed; the ladder is the same for all.
 #define CODESIGN_METHODS(X)                                                          \
   X(GRADIENT, "gradient")     /* what engine flow says that cycles depend on */      \
+  X(MACHINE, "machine")       /* what the model of the machine says they do */       \
   X(NEIGHBOURS, "neighbours") /* steps of one axis from the best, in random order */ \
   X(EVOLUTION, "evolution")   /* crossed and changed */                              \
   X(RANDOM, "random")
@@ -125,6 +126,7 @@ typedef struct codesign_site {
   map_mapping *mappings;     // of each layer, as the model prefers it; from engine flow on what ran best
   bool *mapped;              // whether that is other than the mapper's
   codesign_account account;  // from engine flow on
+  double *slopes;            // of cycles by parameters (search/model/machine_slope.h); NULL: not asked for
   double mean, spread;       // of the logarithm of its value on engine cycle, as is believed now
   unsigned proposals;        // made from it
 } codesign_site;

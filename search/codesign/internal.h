@@ -50,6 +50,18 @@ void codesign_correct(codesign_loop *l);
 // Whether engine flow has a weight for a parameter of the axis; the others change the work itself.
 bool codesign_axis_known(const sweep_axis *axis);
 
+// codesign_change_at, as one of two rungs says it: engine flow, or the model, whose slopes have to be known.
+bool codesign_change_by(codesign_rung rung, const codesign_options *options, const codesign_site *site, size_t index,
+                        codesign_change *change);
+
+// ---- slopes of the model (slopes.c)
+
+// Of a site that the model has looked at; once.
+void codesign_find_slopes(codesign_loop *l, codesign_site *site);
+bool codesign_has_slope(const codesign_site *site, const hw_param *param);
+// Cycles that another value of the parameter adds, by the slope.
+double codesign_slope_cycles(const codesign_site *site, const hw_param *param, double from, double to);
+
 // ---- proposals (moves.c)
 
 // Appends at most so many sites by the method, not yet climbed; how many.

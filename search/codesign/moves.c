@@ -165,15 +165,25 @@ static size_t propose_children(codesign_loop *l, size_t count) {
 
 // ---- the gradient
 
-// The best change of each axis that engine flow knows, at most two steps away; its value 0: none gains.
-static void best_changes(const codesign_loop *l, const codesign_site *site, codesign_change *best, bool *blind) {
+// A change as engine flow says it; where that knows nothing of the axis, and the model's slopes are known, as these
+// say.
+static bool change_of(const codesign_loop *l, codesign_rung rung, const codesign_site *site, size_t n,
+                      codesign_change *change) {
+  const bool there = codesign_change_by(rung, l->options, site, n, change);
+  if (!there || change->known || rung == CODESIGN_MODEL || site->slopes == NULL) return there;
+  return codesign_change_by(CODESIGN_MODEL, l->options, site, n, change);
+}
+
+// The best change of each axis that the rung knows, at most two steps away; its value 0: none gains.
+static void best_changes(const codesign_loop *l, codesign_rung rung, const codesign_site *site, codesign_change *best,
+                         bool *blind) {
   enum { STEPS = 2 };
   codesign_change change;
   for (size_t a = 0; a < space_of(l)->axis_count; a++) {
     best[a] = (codesign_change){.axis = a, .at = site->point.at[a]};
     blind[a] = true;
   }
-  for (size_t n = 0; codesign_change_at(l->options, site, n, &change); n++) {
+  for (size_t n = 0; change_of(l, rung, site, n, &change); n++) {
     const int away = abs((int)change.at - (int)site->point.at[change.axis]);
     if (!change.known) continue;
     blind[change.axis] = false;
@@ -191,11 +201,11 @@ static codesign_point descend(const codesign_loop *l, const codesign_point *from
 }
 
 // From a point: the whole descent, each of its changes alone, and steps of the blind axes with the descent and without.
-static size_t propose_from(codesign_loop *l, size_t index, size_t count) {
+static size_t propose_from(codesign_loop *l, codesign_rung rung, size_t index, size_t count) {
   codesign_change best[CODESIGN_AXES_MAX];
   bool blind[CODESIGN_AXES_MAX];
   const codesign_point from = l->result->sites[index].point;
-  best_changes(l, &l->result->sites[index], best, blind);
+  best_changes(l, rung, &l->result->sites[index], best, blind);
   const codesign_point whole = descend(l, &from, best);
   size_t added = codesign_add(l, &whole) != NULL;
   added += propose_steps(l, &whole, blind, count - added);
@@ -211,13 +221,29 @@ static size_t propose_gradient(codesign_loop *l, size_t count) {
   const leaders list = leaders_of(l, CODESIGN_FLOW + 1);
   const size_t own = count - count / 2;
   size_t added = 0;
-  for (size_t n = 0; n < list.count && added < own; n++) added += propose_from(l, list.site[n], own - added);
+  for (size_t n = 0; n < list.count && added < own; n++)
+    added += propose_from(l, CODESIGN_FLOW, list.site[n], own - added);
+  return added + propose_neighbours(l, count - added);
+}
+
+// The same by the model of those that engine flow has not run.
+static size_t propose_machine(codesign_loop *l, size_t count) {
+  const leaders list = leaders_of(l, CODESIGN_MODEL + 1);
+  const size_t own = count - count / 2;
+  size_t added = 0;
+  for (size_t n = 0; n < list.count && added < own; n++) {
+    codesign_site *site = &l->result->sites[list.site[n]];
+    codesign_find_slopes(l, site);
+    const codesign_rung rung = site->rungs > CODESIGN_FLOW ? CODESIGN_FLOW : CODESIGN_MODEL;
+    added += propose_from(l, rung, list.site[n], own - added);
+  }
   return added + propose_neighbours(l, count - added);
 }
 
 size_t codesign_propose(codesign_loop *l, size_t count) {
   static size_t (*const methods[CODESIGN_METHOD_COUNT])(codesign_loop *, size_t) = {
       [CODESIGN_GRADIENT] = propose_gradient,
+      [CODESIGN_MACHINE] = propose_machine,
       [CODESIGN_NEIGHBOURS] = propose_neighbours,
       [CODESIGN_EVOLUTION] = propose_children,
       [CODESIGN_RANDOM] = propose_random};

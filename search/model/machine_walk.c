@@ -159,11 +159,12 @@ static void push(const walker *w, number *to, int count, number by) {
   for (int i = 0; i < count; i++) to[i] = sum(w->s, to[i], by);
 }
 
-// Goes on by `count` iterations of the loop at a position, as the one since `before` went. Buffers that the loop fills
+// Goes on by so many iterations of the loop at a position, as the one since `before` went. Buffers that the loop fills
 // again are in use later by as much. Loads that run ahead do so by no more than they did.
-static void go_on(walker *w, int position, const clocks *before, number count) {
+static void go_on(walker *w, int position, const clocks *before, double iterations) {
   clocks *t = &w->t;
   const machine_smooth *s = w->s;
+  const number count = fixed(iterations);
   const number of_mesh = less(s, t->mesh, before->mesh), of_store = less(s, t->store, before->store);
   const number of_load = sooner(s, less(s, t->load, before->load), later(s, of_mesh, of_store));
   const number mesh = times(s, count, of_mesh), store = times(s, count, of_store);
@@ -189,7 +190,7 @@ static void walk(walker *w, int position) {
   clocks before = w->t;
   for (int64_t i = 0; i < trips; i++) {
     if (i == WALKED && trips > WALKED + 1) {
-      go_on(w, position, &before, fixed((double)(trips - 1 - i)));
+      go_on(w, position, &before, (double)(trips - 1 - i));
       i = trips - 1;
     }
     before = w->t;
@@ -197,7 +198,6 @@ static void walk(walker *w, int position) {
     walk(w, position + 1);
   }
   w->at[position] = 0;
-  if (!is_plain(w->terms->more[position])) go_on(w, position, &before, w->terms->more[position]);
 }
 
 number machine_walk(const map_layer *layer, const map_mapping *mapping, const machine_work *work, bool late,

@@ -9,7 +9,7 @@
 
 // X(NAME): of weights and of inputs.
 #define MACHINE_STREAM_TERMS(X) X(UNIT) X(DATA) X(LATENCY) X(FIRST) X(REST) X(FREE_AFTER)
-// Of all stages. FRONT: of the first command. TRIPS: more iterations of the loop at a position than the mapping has.
+// Of all stages. FRONT: of the first command.
 #define MACHINE_TERMS(X) X(MESH) X(BIAS) X(STORE) X(LOAD_LATENCY) X(DRAIN) X(ENTRIES) X(DIM) X(FRONT)
 enum {
 #define X(NAME) MACHINE_STREAM_##NAME,
@@ -31,11 +31,11 @@ typedef struct machine_smooth {
 } machine_smooth;
 
 typedef struct machine_plain_terms {
-  double stream[MAP_RESULTS][MACHINE_STREAM_TERM_COUNT], of[MACHINE_TERM_COUNT], more[MAP_POSITIONS];
+  double stream[MAP_RESULTS][MACHINE_STREAM_TERM_COUNT], of[MACHINE_TERM_COUNT];
 } machine_plain_terms;
 
 typedef struct machine_traced_terms {
-  tape_number stream[MAP_RESULTS][MACHINE_STREAM_TERM_COUNT], of[MACHINE_TERM_COUNT], more[MAP_POSITIONS];
+  tape_number stream[MAP_RESULTS][MACHINE_STREAM_TERM_COUNT], of[MACHINE_TERM_COUNT];
 } machine_traced_terms;
 
 // Of a trimmed mapping, with the loads ahead of their products or just in front of them: cycles. Of the work what has

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The joint search: the same answer with any number of processes; the optimum of a space that is simulated whole;
-// bounds and fronts; changes of one axis against what engine flow says of the changed array.
+// bounds and fronts; changes of one axis against what engine flow and the model say of the changed array.
 #include "search/codesign/codesign.h"
 
 #include <math.h>
 
 #include "base/test.h"
+#include "search/codesign/internal.h"
 
 static const char table[] =
     "name: small\ndescription: for the test\nlayers:\n"
@@ -70,7 +71,7 @@ static void repeats(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f);
-  for (int m = CODESIGN_GRADIENT; m < CODESIGN_METHOD_COUNT; m += 2) {  // and evolution
+  for (int m = CODESIGN_MACHINE; m < CODESIGN_METHOD_COUNT; m += 2) {  // and evolution
     f.options.method = (codesign_method)m;
     f.options.jobs = 2;
     codesign_result a = searched(&f.options);
@@ -179,8 +180,56 @@ static void changes(void **state) {
   close_fixture(&f);
 }
 
+// The axis along which two points differ; SIZE_MAX: none, or several.
+static size_t only_axis(const fixture *f, const codesign_point *a, const codesign_point *b) {
+  size_t axis = SIZE_MAX;
+  for (size_t n = 0; n < f->space.axis_count; n++) {
+    if (a->at[n] == b->at[n]) continue;
+    if (axis != SIZE_MAX) return SIZE_MAX;
+    axis = n;
+  }
+  return axis;
+}
+
+static codesign_change change_to(const fixture *f, const codesign_site *site, size_t axis, size_t at) {
+  codesign_change change;
+  size_t n = 0;
+  do assert_true(codesign_change_by(CODESIGN_MODEL, &f->options, site, n++, &change));
+  while (change.axis != axis || change.at != at);
+  return change;
+}
+
+// What slopes of the model say of a neighbour, against what the model says when it looks at it: the direction, and in
+// all a part of the change; first order is no more than that where another limit comes in between.
+static void slopes(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  f.options.method = CODESIGN_MACHINE;
+  f.options.simulations = 16;
+  codesign_result r = searched(&f.options);
+  double off = 0, all = 0;
+  unsigned pairs = 0;
+  for (size_t i = 0; i < r.count; i++)
+    for (size_t k = 0; k < r.count; k++) {
+      if (r.sites[i].slopes == NULL || r.sites[k].rungs == 0) continue;
+      const size_t axis = only_axis(&f, &r.sites[i].point, &r.sites[k].point);
+      if (axis != 2 && axis != 3) continue;  // bus, requests in flight: the mapping may stay
+      const codesign_change change = change_to(&f, &r.sites[i], axis, r.sites[k].point.at[axis]);
+      const double change_of = log(r.sites[k].cost[CODESIGN_MODEL].cycles / r.sites[i].cost[CODESIGN_MODEL].cycles);
+      assert_true(change.known && (change.latency < 0) == (change_of < 0));
+      off += fabs(log1p(change.latency) - change_of);
+      all += fabs(change_of);
+      pairs++;
+    }
+  assert_true(pairs >= 8 && off < all);
+  codesign_release(&r);
+  close_fixture(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sums),   cmocka_unit_test(repeats), cmocka_unit_test(optimum),
-                                     cmocka_unit_test(bounds), cmocka_unit_test(front),   cmocka_unit_test(changes)};
+                                     cmocka_unit_test(bounds), cmocka_unit_test(front),   cmocka_unit_test(changes),
+                                     cmocka_unit_test(slopes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,8 @@ static void refused(void **state) {
 
 static void shipped(void **state) {
   (void)state;
-  static const char *const names[] = {"default", "small-memory", "small-bus", "small-queues", "small-whole"};
+  static const char *const names[] = {"default",  "small-memory", "small-bus",   "small-queues", "small-whole",
+                                      "small-l2", "small-far",    "small-banks", "small-side",   "small-store"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     codesign_space space;
     wf_diag diag = wf_diag_to(stderr);
