@@ -174,8 +174,8 @@ uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l) {
 
 bool cycle_loop_conv_due(const cycle_loop_conv *l) { return l->due; }
 
-static void take(cycle_loop_conv *l, uint64_t now) {
-  unsigned n = offering(l, now);
+// The command of part n, which is at the output, is taken.
+static void take(cycle_loop_conv *l, unsigned n, uint64_t now) {
   assert(n != CYCLE_CONV_PARTS);
   cycle_queue_pop(&l->parts[n].pipe, now);
   l->full &= (uint8_t) ~(1U << n);
@@ -314,7 +314,7 @@ static bool step_parts(cycle_loop_conv *l, const edge *e, uint64_t now) {
 
 static bool step_tiles(cycle_loop_conv *l, bool taken, uint64_t now) {
   edge e = look(l);
-  if (taken) take(l, now);
+  if (taken) take(l, offering(l, now), now);
   bool changed = step_parts(l, &e, now);
   if (l->unordered || e.idle != l->idle) {
     l->idle = (uint8_t)e.idle;
@@ -401,7 +401,7 @@ static bool is_due(cycle_loop_conv *l) {
 static void step_taken(cycle_loop_conv *l, uint64_t now) {
   unsigned n = offering(l, now);
   uint8_t part = (uint8_t)(1U << n);
-  take(l, now);
+  take(l, n, now);
   if (l->running & part & ~l->waits) step_part(l, n, now);
   unsigned idle = ALL & ~((unsigned)l->running | l->queued);
   l->due = idle != l->idle || (l->running & part & (l->silent | ~l->full) & (l->silent | ~l->waits)) != 0;

@@ -22,16 +22,12 @@ static void read_rows(flow_counts *c, const arch_local *place, uint64_t rows) {
   *(place->accumulator ? &c->acc_reads : &c->sp_reads) += rows;
 }
 
-static void write_rows(flow_counts *c, const arch_local *place, uint64_t rows) {
-  *(place->accumulator ? &c->acc_writes : &c->sp_writes) += rows;
-  if (place->accumulator && place->accumulate) c->acc_reads += rows;
-}
-
 static uint64_t blocks_of(const flow_engine *e, uint64_t cols) { return (cols + e->d.dim - 1) / e->d.dim; }
 
 void flow_counts_loaded(flow_engine *e, uint32_t laddr, uint64_t rows) {
-  const arch_local place = arch_local_decode(&e->d, laddr);
-  write_rows(&e->counts, &place, rows);
+  const bool acc = isa_local_accumulator(laddr) != 0;
+  *(acc ? &e->counts.acc_writes : &e->counts.sp_writes) += rows;
+  if (acc && isa_local_accumulate(laddr) != 0) e->counts.acc_reads += rows;
 }
 
 // Of `count` windows along one axis: elements that lie in an image of `size`.

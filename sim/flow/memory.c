@@ -70,7 +70,7 @@ struct flow_memory {
   uint64_t seen_off, soonest;
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
-  uint64_t moved_until;  // none of them is there any more
+  flow_calendar moving;  // cycles of all of them
   departure departing[REGISTERS];
   uint32_t departures;
   memsys_counts counts;
@@ -233,15 +233,14 @@ typedef struct served {
 
 static void move_line(flow_memory *m, uint64_t start) {
   m->moved[m->moves++ % MOVES] = start;
-  m->moved_until = wf_max(m->moved_until, start + m->line_cycles);
+  flow_calendar_mark(&m->moving, start, m->line_cycles);
 }
 
 // The cycle of the last beat of an answer that enters the data pipe in `at`: beat i is in its bank `behind` later, and
 // waits while a line that moves is there. That has its words of a beat in a bank for `spacing` cycles.
-static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
+static uint64_t behind_lines(const flow_memory *m, const request *r, uint64_t at) {
   const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset >> m->beat_shift;
   uint64_t last = at + r->beats - 1;
-  if (at + behind >= m->moved_until) return last;
   for (uint32_t n = 0; n < MOVES; n++) {
     const uint64_t start = m->moved[n];
     if (start == 0 || at + behind + r->beats <= start || at + behind >= start + m->line_cycles) continue;
@@ -253,6 +252,13 @@ static uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at
     }
   }
   return last;
+}
+
+// Of most answers no beat meets a line.
+static inline uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
+  const uint64_t behind = r->write ? WRITTEN : 0, last = at + r->beats - 1;
+  if (flow_calendar_window(&m->moving, at + behind, wf_min(r->beats, FLOW_CALENDAR_BITS)) == 0) return last;
+  return behind_lines(m, r, at);
 }
 
 // Whether a beat that enters the pipe in `at` finds its bank free of beats that are written; a write that keeps no
