@@ -36,6 +36,8 @@ libonnx-testdata file /usr/share/libonnx-testdata/data/node/test_abs/model.onnx
 chromium cmd chromium
 python3-cffi file /usr/lib/python3/dist-packages/cffi/__init__.py
 python3-numpy file /usr/lib/python3/dist-packages/numpy/__init__.py
+python3-nbclient file /usr/lib/python3/dist-packages/nbclient/__init__.py
+python3-ipykernel file /usr/lib/python3/dist-packages/ipykernel/__init__.py
 '
 # shellcheck disable=SC2034  # for ./test
 weft_needs_fuzz="$weft_needs_test"'

@@ -6,7 +6,10 @@ import importlib.util
 import runpy
 import sys
 
-for module in ("cffi", "numpy"):
+needed = ["cffi", "numpy"]
+if sys.argv[1].endswith("render.py"):
+    needed += ["nbclient", "ipykernel"]
+for module in needed:
     if importlib.util.find_spec(module) is None:
         print(f"skipped: apt-get install python3-{module}")
         sys.exit(77)
