@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs notebooks and writes them as pages: text, code, what was printed, pictures beside the page.
 usage: render.py [--check] DIR NOTEBOOK.ipynb..     --check: writes nothing and says which page of DIR is not what would
-be written. Tables are printed as the package prints them without pandas."""
+be written but for numbers. Tables are printed as the package prints them without pandas."""
 
 import difflib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -32,11 +33,22 @@ def shown(output, picture):
     return "```\n" + output.get("text", data.get("text/plain", "")).rstrip("\n") + "\n```", None
 
 
-def code(cell, picture):
-    parts, drawn = [f"```python\n{cell.source}\n```"], {}
-    for output in cell.outputs:
+def joined(outputs):
+    """Outputs without messages; what was printed in pieces is one."""
+    printed = []
+    for output in outputs:
         if output.get("name") == "stderr":
             continue
+        if printed and output.output_type == printed[-1].output_type == "stream":
+            printed[-1].text += output.text
+        else:
+            printed.append(output)
+    return printed
+
+
+def code(cell, picture):
+    parts, drawn = [f"```python\n{cell.source}\n```"], {}
+    for output in joined(cell.outputs):
         text, svg = shown(output, picture)
         parts.append(text)
         if svg:
@@ -57,10 +69,15 @@ def pages(file):
     return {f"{name}.md": "\n\n".join(parts) + "\n", **files}
 
 
+def plain(text):
+    """The lines of a page without its numbers, which change with the compiler, and without their columns."""
+    return [re.sub(r"[-\d.,e+]*\d[\d.,e+-]*", "0", " ".join(line.split())) for line in text.splitlines()]
+
+
 def differs(path, text):
-    """Whether a file is not this text; says where."""
+    """Whether a file is not this text but for numbers; says where."""
     there = path.read_text(encoding="utf-8") if path.exists() else ""
-    lines = list(difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "what the notebook gives", lineterm=""))
+    lines = list(difflib.unified_diff(plain(there), plain(text), str(path), "what the notebook gives", lineterm=""))
     print("\n".join(lines[:40]), end="\n" if lines else "")
     return bool(lines)
 
