@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft study`: compression, lowering, mapping and arrays crossed, each combination a row of one table.
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/tasks.h"
 #include "bench/study_table.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/sweep_progress.h"
 #include "runner/fidelity.h"
 #include "search/report/page.h"
@@ -33,13 +33,6 @@ typedef struct job {
   wf_diag *diag;
 } job;
 
-static wf_stop interrupted;
-static void interrupt(int number) {
-  (void)number;
-  wf_stop_set(&interrupted, true);
-  signal(number, SIG_DFL);  // a second one ends at once
-}
-
 // ---- running
 
 static void show(void *context, const study_progress *p) {
@@ -56,11 +49,9 @@ static sweep_outcome measure(job *j) {
       .version = WEFT_GIT_VERSION,
       .jobs = (unsigned)a->jobs,
       .flags = (a->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (a->extend ? SWEEP_STORE_EXTEND : 0u),
-      .stop = &interrupted,
+      .stop = cli_interruptible(),
       .progress = show,
       .context = j};
-  signal(SIGINT, interrupt);
-  signal(SIGTERM, interrupt);
   j->line = wf_progress_begin(j->common->quiet, 0, NOTE_SECONDS);
   const sweep_outcome outcome = study_run(j->spec, &options, &j->progress, j->diag);
   wf_progress_end(&j->line, true);

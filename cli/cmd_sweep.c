@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/tasks.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/sweep_progress.h"
 #include "search/sweep/remote.h"
 #include "search/sweep/sweep.h"
@@ -29,13 +30,6 @@ typedef struct shown {
   wf_progress line;
   const sweep_remote_group *group;
 } shown;
-
-static wf_stop interrupted;
-static void interrupt(int number) {
-  (void)number;
-  wf_stop_set(&interrupted, true);
-  signal(number, SIG_DFL);  // a second one ends at once
-}
 
 // ---- progress
 
@@ -93,8 +87,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
   shown s = {.line = wf_progress_begin(common->quiet, 0, NOTE_SECONDS), .group = group};
   char *name = wf_name_file(spec->name), shown_path[WF_NAME_LINE];
   char *path = arguments->store == NULL ? wf_format("%s.sqlite", name) : wf_strdup(arguments->store);
-  signal(SIGINT, interrupt);  // before the store is there: who sees it may interrupt
-  signal(SIGTERM, interrupt);
+  const wf_stop *stop = cli_interruptible();  // before the store is there: who sees it may interrupt
   const unsigned flags =
       (arguments->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (arguments->extend ? SWEEP_STORE_EXTEND : 0u);
   sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, flags, diag);
@@ -103,7 +96,7 @@ static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments
     const sweep_options options = {.version = WEFT_GIT_VERSION,
                                    .fidelity = spec->fidelity,
                                    .jobs = (unsigned)arguments->jobs,
-                                   .stop = &interrupted,
+                                   .stop = stop,
                                    .progress = show,
                                    .join_socket = group->launched ? group->socket : -1,
                                    .join = join,
