@@ -37,8 +37,7 @@ uint32_t network_curve_blocks(const graph_curve *curve, const hw_derived *hw, ui
 }
 
 uint64_t network_curve_shape(const graph_curve *curve) {
-  const uint64_t whole = (uint64_t)abs(curve->offset) / OFFSET_UNIT, rest = curve->offset % OFFSET_UNIT != 0;
-  return (uint64_t)curve->count << 32 | (has_product(curve) ? 1 : whole << 2 | rest << 1);
+  return (uint64_t)curve->count << 2 | (has_product(curve) ? 2 : 0) | (curve->offset != 0 ? 1 : 0);
 }
 
 bool network_curve_fits(const graph_curve *curve, const hw_array *array) {

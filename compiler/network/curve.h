@@ -23,7 +23,8 @@ enum { NETWORK_CURVE_PARTS = 4 };
 
 // The most blocks of which a batch may have, if it has so many rows of both memories; 0: it does not fit.
 uint32_t network_curve_blocks(const graph_curve *curve, const hw_derived *hw, uint32_t sp_rows, uint32_t acc_rows);
-// What of a curve says which commands there are: the same number, the same commands but for the constants.
+// What of a curve says which commands there are: the same number, the same commands but for constants and how many of
+// its products have a bias, which lies in a bank of its own.
 uint64_t network_curve_shape(const graph_curve *curve);
 // Whether the array can: its mesh writes to the scratchpad, and what a batch needs fits.
 bool network_curve_fits(const graph_curve *curve, const hw_array *array);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights with blocks of zeros, of networks that were pruned, or of pixels that lie side by side: a kernel of such a
 // layer is its own and leaves these blocks out (compiler/schedule/zeros.h). Blocks are DIM x DIM, of the matrix of taps
-// and input channels by output channels.
+// and input channels by output channels. Weights of groups side by side are such blocks already, whose rows are short:
+// packed, several lie side by side and come as whole lines.
 #include "base/number.h"
 #include "compiler/network/private.h"
 
@@ -34,17 +35,29 @@ static bool may_skip(layer_kernel kernel) {
   return kernel == LAYER_GEMM || kernel == LAYER_CONV2D || kernel == LAYER_CONV2D_NARROW;
 }
 
+static bool has_blocks(layer_kernel kernel) {
+  return kernel == LAYER_DEPTHWISE_CONV2D || kernel == LAYER_GROUPED_CONV2D;
+}
+
+// So many bytes of constant weights; NULL: there are not.
+static const int8_t *contents_of(const network_lowering *l, network_place weights, uint64_t bytes) {
+  const network_buffer *buffer = &l->net->buffers[weights.buffer];
+  const bool there = buffer->contents != NULL && buffer->content_bytes >= weights.offset + bytes;
+  return there ? (const int8_t *)buffer->contents + weights.offset : NULL;
+}
+
 const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
                                         const network_lower_operands *at, double *zeros) {
   const int64_t *size = layer->map.size;
-  if (!may_skip(kernel) || at->weights.buffer < 0) return NULL;
-  const network_buffer *buffer = &l->net->buffers[at->weights.buffer];
+  *zeros = 0;
+  if (at->weights.buffer < 0) return NULL;
+  if (has_blocks(kernel)) return contents_of(l, at->weights, layer_packed_bytes(&layer->map, l->array));
+  if (!may_skip(kernel)) return NULL;
   matrix m = {.rows = or_one(size[BLOCK_DIM_R]) * or_one(size[BLOCK_DIM_S]) * or_one(size[BLOCK_DIM_C]),
               .columns = or_one(size[BLOCK_DIM_K])};
   m.pitch = layer->weight_pitch != 0 ? layer->weight_pitch : m.columns;
-  const uint64_t end = at->weights.offset + (uint64_t)((m.rows - 1) * m.pitch + m.columns);
-  if (buffer->contents == NULL || buffer->content_bytes < end) return NULL;
-  m.elements = (const int8_t *)buffer->contents + at->weights.offset;
+  m.elements = contents_of(l, at->weights, (uint64_t)((m.rows - 1) * m.pitch + m.columns));
+  if (m.elements == NULL) return NULL;
   *zeros = zeros_of(&m, hw_derive(l->array).dim);
   return *zeros >= WORTH ? m.elements : NULL;
 }

@@ -29,7 +29,7 @@ static bool elementwise_uses(const block_statement *s, int buffer) {
 // B of a product; transposed matrices of several dimensions have no rows that a block of columns stands for.
 static bool dot_may_use(const block_program *program, const block_statement *s, int buffer) {
   if (s->dot.target.buffer == buffer || s->dot.a.buffer == buffer) return false;
-  return s->dot.b.buffer != buffer || !(s->dot.blocks || (s->dot.b_transposed && last_of(program, buffer) != 1));
+  return s->dot.b.buffer != buffer || !s->dot.b_transposed || last_of(program, buffer) == 1;
 }
 
 static bool list_may_use(const block_program *program, const block_statement *list, int buffer, int *loads) {

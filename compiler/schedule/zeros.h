@@ -3,8 +3,8 @@
 // out. The others may be packed, so that zeros take no room and are not loaded: then commands read a tensor that the
 // program brings along.
 //
-// A buffer has known weights if products read it as B and nothing else does, and each load brings elements that lie as
-// far apart in the tensor wherever the loops are.
+// A buffer has known weights if products, also of blocks, read it as B and nothing else does, and each load brings
+// elements that lie as far apart in the tensor wherever the loops are.
 #ifndef COMPILER_SCHEDULE_ZEROS_H
 #define COMPILER_SCHEDULE_ZEROS_H
 

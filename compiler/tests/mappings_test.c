@@ -134,6 +134,7 @@ static void test_zeros_are_left_out(void **state) {
       {"conv2d.py", "N=2,H=9,W=11,C=31,K=40,padding=1,scale=0.0004,relu=False", "w_ptr", 40},
       {"conv2d.py", "N=1,H=19,W=13,C=32,K=20,padding=1,scale=0.004,pool=3,pool_stride=2,pool_padding=1", "w_ptr", 20},
       {"conv2d_narrow.py", "N=1,H=33,W=29,C=3,K=40,R=5,S=5,stride=2,scale=0.004", "w_ptr", 40},
+      {"depthwise_conv2d.py", "N=1,H=12,W=9,C=56,R=3,S=3,padding=1,scale=0.02", "w_ptr", 0},  // blocks of the side
   };
   enum { PRUNED = sizeof pruned / sizeof pruned[0], MAPPINGS = 4 };
   static const unsigned percents[] = {30, 80, 100};
@@ -146,9 +147,11 @@ static void test_zeros_are_left_out(void **state) {
     for (int c = 0; c < PRUNED && failed < 10; c++) {
       test_source s;
       uint64_t seed = (uint64_t)(a * PRUNED + c + 1);
-      const test_zeros zeros = {pruned[c].tensor, pruned[c].columns, percents[(a + c) % 3], seed};
-      if (!test_source_open_pruned(&s, pruned[c].file, pruned[c].arguments, &array, &zeros, &diag))
-        fail_msg("case %d", c);
+      const int64_t dim = hw_derive(&array).dim, columns = pruned[c].columns == 0 ? dim : pruned[c].columns;
+      const test_zeros zeros = {pruned[c].tensor, columns, percents[(a + c) % 3], seed};
+      char arguments[128];
+      snprintf(arguments, sizeof arguments, pruned[c].columns == 0 ? "%s,D=%d" : "%s", pruned[c].arguments, (int)dim);
+      if (!test_source_open_pruned(&s, pruned[c].file, arguments, &array, &zeros, &diag)) fail_msg("case %d", c);
       for (int i = 0; i < MAPPINGS * factor; i++) failed += !try_legal(&s, &seed);
       test_source_close(&s);
     }

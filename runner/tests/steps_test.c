@@ -145,7 +145,8 @@ static void no_network_is_missing(void **state) {
   }
 }
 
-// Layers of a transformer are alike: two layers more are steps more, no entries.
+// Layers of a transformer are alike but for their curves, which may have more ramps or fewer: two layers more are steps
+// more, and no entries but those of such curves.
 static void repeated_layers_are_one(void **state) {
   (void)state;
   int entries[2], steps[2];
@@ -158,8 +159,9 @@ static void repeated_layers_are_one(void **state) {
     network_destroy(net);
     close_job(&j);
   }
-  assert_int_equal(entries[0], entries[1]);
-  assert_true(steps[1] > steps[0]);
+  enum { MORE_LAYERS = 2, CURVES = 1 };  // in a layer: GELU
+  assert_true(entries[1] - entries[0] <= MORE_LAYERS * CURVES);
+  assert_true(steps[1] - steps[0] > 4 * MORE_LAYERS * CURVES);
 }
 
 int main(void) {
