@@ -19,14 +19,14 @@ typedef struct network_rows {
   int64_t first, count;
 } network_rows;
 
-// Rows of the scratchpad that somebody has.
+// Rows of the scratchpad that curves or buffers placed before have.
 enum { NETWORK_TAKEN_MAX = 64 };
 typedef struct network_taken {
   network_rows rows[NETWORK_TAKEN_MAX];
   int count;
 } network_taken;
 
-// The first rows from `at` on that nobody has, or -1: they reach beyond `end`.
+// The first `count` rows from `at` on that are not taken; -1: they would reach beyond row `end`.
 int64_t network_free_rows(const network_taken *taken, int64_t at, int64_t count, int64_t end);
 // Gives every scratchpad buffer of the layers rows that are not taken. False: there is no room for them.
 bool network_place_in_banks(const network_banked *all, const network_taken *taken, const hw_array *array);

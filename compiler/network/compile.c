@@ -24,8 +24,8 @@ typedef struct shared {
 // Rows for the normaliser are commands already; only their loops are found, if they shall be.
 static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *diag) {
   const double start = wf_thread_seconds();
-  kernel->program = network_unit_program(kernel->unit, net->options.array);
-  const bool good = command_verify(kernel->program, diag);
+  kernel->program = network_unit_program(kernel->unit, net->options.array, diag);
+  const bool good = kernel->program != NULL && command_verify(kernel->program, diag);
   if (!good) wf_hint(diag, "compiling %s for array %s", kernel->text, net->options.array->name);
   kernel->seconds = wf_thread_seconds() - start;
   return good;

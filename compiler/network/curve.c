@@ -347,15 +347,14 @@ sched_source network_curve_source(const network_curve *c) {
   return (sched_source){.program = c->program, .fill = fill, .context = c};
 }
 
-command_program *network_curve_program(const network_unit *unit, const hw_array *array) {
+command_program *network_curve_program(const network_unit *unit, const hw_array *array, wf_diag *diag) {
   const hw_derived d = hw_derive(array);
   const network_curve c =
       network_curve_begin(unit, array, network_curve_blocks(unit->curve, &d, d.sp_rows, d.acc_rows));
   network_curve_place_alone(&c, &d);
   const sched_source source = network_curve_source(&c);
   const sched_options options = {.array = array, .costs = &cost_fitted};
-  wf_diag silent = wf_diag_to(NULL);
-  command_program *out = sched_source_commands(&source, &options, &silent);
+  command_program *out = sched_source_commands(&source, &options, diag);
   block_destroy(c.program);
   return out;
 }

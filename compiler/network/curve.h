@@ -40,7 +40,7 @@ void network_curve_place_alone(const network_curve *c, const hw_derived *hw);
 // Its commands; the curve must live as long.
 sched_source network_curve_source(const network_curve *c);
 
-// All of it for an array.
-command_program *network_curve_program(const network_unit *unit, const hw_array *array);
+// All of it for an array; NULL after the reason was reported.
+command_program *network_curve_program(const network_unit *unit, const hw_array *array, wf_diag *diag);
 
 #endif

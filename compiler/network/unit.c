@@ -404,8 +404,8 @@ static void emit(unit_maker *m) {
   wf_free(groups);
 }
 
-command_program *network_unit_program(const network_unit *unit, const hw_array *array) {
-  if (unit->curve != NULL) return network_curve_program(unit, array);
+command_program *network_unit_program(const network_unit *unit, const hw_array *array, wf_diag *diag) {
+  if (unit->curve != NULL) return network_curve_program(unit, array, diag);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),

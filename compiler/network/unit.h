@@ -28,6 +28,7 @@ bool network_unit_equal(const network_unit *a, const network_unit *b);
 // "softmax_unit rows=128 cols=128 gains=8,64"
 const char *network_unit_name(const network_unit *unit);
 // The columns are at most network_unit_columns(array), except of GELU.
-command_program *network_unit_program(const network_unit *unit, const hw_array *array);
+// NULL after the reason was reported: main memory cannot hold the rows.
+command_program *network_unit_program(const network_unit *unit, const hw_array *array, wf_diag *diag);
 
 #endif

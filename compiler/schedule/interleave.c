@@ -252,6 +252,7 @@ static void put_store(merge *m) {
 static void put_load(merge *m, int q) {
   const sched_load *load = &m->s->queues[q].loads[m->next[q]];
   while (m->next_store < load->after_stores) put_store(m);
+  assert(load->after_products <= m->next_product);  // else it would overwrite what products have still to read
   m->loaded = wf_max(m->loaded, m->clock) + load_cycles(m->s, load);
   put(m, SCHED_ORDER_LOAD, q, m->next[q]++, 1);
 }

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "compiler/cost/cost.h"
+#include "compiler/schedule/schedule.h"
 
 static bool read_text(test_source *s) {
   FILE *file = fopen(s->path, "rb");
@@ -18,17 +20,32 @@ static bool read_text(test_source *s) {
   return s->length < MOST;
 }
 
+static compile_request request_of(const test_source *s, const map_mapping *mapping) {
+  return (compile_request){.file = s->path,
+                           .text = s->text,
+                           .length = s->length,
+                           .array = s->array,
+                           .kernel = s->kernel,
+                           .arguments = s->args,
+                           .mapping = mapping,
+                           .known_tensor = s->known_tensor,
+                           .known = s->known};
+}
+
 static bool compile_with(const test_source *s, const map_mapping *mapping, compile_result *result, wf_diag *diag) {
-  const compile_request request = {.file = s->path,
-                                   .text = s->text,
-                                   .length = s->length,
-                                   .array = s->array,
-                                   .kernel = s->kernel,
-                                   .arguments = s->args,
-                                   .mapping = mapping,
-                                   .known_tensor = s->known_tensor,
-                                   .known = s->known};
+  const compile_request request = request_of(s, mapping);
   return compile(&request, result, diag);
+}
+
+// The heuristic mapping, weights as they lie in their tensor.
+static bool compile_unpacked(const test_source *s, compile_result *result, wf_diag *diag) {
+  const compile_request request = request_of(s, NULL);
+  const sched_options options = {.array = s->array, .costs = &cost_fitted};
+  block_program *placed = compile_placed(&request, result, diag);
+  if (placed == NULL) return false;
+  result->commands = sched_source_commands(&(sched_source){.program = placed}, &options, diag);
+  block_destroy(placed);
+  return result->commands != NULL;
 }
 
 // The arguments with the array's DIM for that word.
@@ -100,15 +117,27 @@ void test_source_close(test_source *s) {
   *s = (test_source){0};
 }
 
+static test_outcome judge(const test_source *s, bool compiled, const compile_result *result,
+                          const sim_engine_ops *engine, run_oracle_verdict *verdict, wf_diag *diag) {
+  const run_config config = {.engine = engine};
+  if (!compiled) return TEST_REFUSED;
+  return run_oracle_judge(&s->expected, result, &config, verdict, diag) && verdict->wrong == 0 ? TEST_GOOD : TEST_WRONG;
+}
+
 test_outcome test_source_run(const test_source *s, const map_mapping *mapping, const sim_engine_ops *engine,
                              run_oracle_verdict *verdict, wf_diag *diag) {
   compile_result result;
-  test_outcome outcome = TEST_REFUSED;
-  if (compile_with(s, mapping, &result, diag)) {
-    const run_config config = {.engine = engine};
-    const bool ran = run_oracle_judge(&s->expected, &result, &config, verdict, diag);
-    outcome = ran && verdict->wrong == 0 ? TEST_GOOD : TEST_WRONG;
-  }
+  const bool compiled = compile_with(s, mapping, &result, diag);
+  const test_outcome outcome = judge(s, compiled, &result, engine, verdict, diag);
+  compile_release(&result);
+  return outcome;
+}
+
+test_outcome test_source_run_unpacked(const test_source *s, const sim_engine_ops *engine, run_oracle_verdict *verdict,
+                                      wf_diag *diag) {
+  compile_result result;
+  const bool compiled = compile_unpacked(s, &result, diag);
+  const test_outcome outcome = judge(s, compiled, &result, engine, verdict, diag);
   compile_release(&result);
   return outcome;
 }

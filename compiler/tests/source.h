@@ -42,5 +42,8 @@ typedef enum { TEST_REFUSED, TEST_WRONG, TEST_GOOD } test_outcome;
 // Compiles with a mapping (NULL: the heuristic one), runs on the engine, compares with the interpreter.
 test_outcome test_source_run(const test_source *s, const map_mapping *mapping, const sim_engine_ops *engine,
                              run_oracle_verdict *verdict, wf_diag *diag);
+// The same with the heuristic mapping and known weights that are not packed.
+test_outcome test_source_run_unpacked(const test_source *s, const sim_engine_ops *engine, run_oracle_verdict *verdict,
+                                      wf_diag *diag);
 
 #endif

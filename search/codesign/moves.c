@@ -226,7 +226,7 @@ static size_t propose_gradient(codesign_loop *l, size_t count) {
   return added + propose_neighbours(l, count - added);
 }
 
-// The same by the model of those that engine flow has not run.
+// The same for machines that engine flow has not run: the model says what their cycles depend on.
 static size_t propose_machine(codesign_loop *l, size_t count) {
   const leaders list = leaders_of(l, CODESIGN_MODEL + 1);
   const size_t own = count - count / 2;

@@ -25,8 +25,8 @@ machine_work machine_work_in(const machine_context *x);
 
 // ---- what comes from main memory (machine_memory.c)
 
-// Lines that the loops from a position on sweep; of those that the next iteration of the loop in front of it reads the
-// lines that have to fit into the L2 together.
+// Lines of an operand that the loops from a position on read; and how many lines have to lie in the L2 together, so
+// that the next iteration of the loop in front of that position finds them there.
 double machine_swept_lines(const machine_context *x, map_operand operand, int position);
 double machine_kept_lines(const machine_context *x, map_operand operand, int position);
 double machine_missed_lines(const machine_context *x, map_operand operand);
