@@ -182,7 +182,7 @@ static bool refuse_counter(flow_engine *e, const arch_command *command) {
 
 // The first cycle with room from `cycle` on; FLOW_NEVER: stuck, or none before `limit`.
 static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
-  e->now = wf_max(e->now, cycle);
+  run_to(e, cycle);
   do {
     const uint64_t room = flow_front_room(e, wf_max(cycle, e->now));
     if (room != FLOW_NEVER) return room;
@@ -196,7 +196,6 @@ static sim_push_result take(flow_engine *e, uint64_t cycle, const arch_command *
   if (!arch_checker_command(e->checker, command, NULL, NULL, &e->fault) || refuse_counter(e, command))
     return SIM_PUSH_FAULT;
   e->last = *command;
-  if (!flow_front_passes(e, command)) run_to(e, cycle);
   flow_front_push(e, cycle, command);
   e->now = wf_max(e->now, cycle + 1);
   return SIM_PUSH_DONE;
@@ -220,11 +219,8 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_comma
   flow_engine *e = of(engine);
   (void)response;
   if (flow_failed(e)) return SIM_PUSH_FAULT;
-  if (flow_front_room(e, wf_max(cycle, e->now)) > cycle) {
-    run_to(e, cycle);
-    if (flow_front_room(e, wf_max(cycle, e->now)) > cycle) return SIM_PUSH_FULL;
-  }
-  return take(e, cycle, command);
+  run_to(e, cycle);
+  return flow_front_room(e, wf_max(cycle, e->now)) > cycle ? SIM_PUSH_FULL : take(e, cycle, command);
 }
 
 static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {

@@ -162,10 +162,6 @@ uint64_t flow_front_room(flow_engine *e, uint64_t at) {
   return flow_cycle(f->room);
 }
 
-bool flow_front_passes(const flow_engine *e, const arch_command *command) {
-  return e->loop_of[command->insn->id] == NO_UNIT && (e->front.loop_commands | e->front.loops_active) == 0;
-}
-
 // What the command that comes in cycle `at` has waited for: room, the end of everything, or the host alone.
 static flow_time host_event(flow_engine *e, uint64_t at) {
   flow_front *f = &e->front;

@@ -9,8 +9,6 @@ void flow_front_create(flow_engine *e);
 void flow_front_destroy(flow_engine *e);
 // The first cycle from `at` on in which the command queue takes a command; FLOW_NEVER: not known.
 uint64_t flow_front_room(flow_engine *e, uint64_t at);
-// The command does nothing but pass: it may enter before the steps of the cycles before are carried out.
-bool flow_front_passes(const flow_engine *e, const arch_command *command);
 // A command enters in cycle `at`, in which there is room.
 void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command);
 void flow_front_wake(flow_engine *e);

@@ -21,7 +21,6 @@
 #define flow_front_busy flow_front_busy_recorded
 #define flow_front_create flow_front_create_recorded
 #define flow_front_destroy flow_front_destroy_recorded
-#define flow_front_passes flow_front_passes_recorded
 #define flow_front_push flow_front_push_recorded
 #define flow_front_room flow_front_room_recorded
 #define flow_front_step flow_front_step_recorded
