@@ -48,8 +48,8 @@ static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
 // ---- the kernel of a layer
 
 // Few channels: a row of the window is summed over at once, which takes fewer blocks of depth. Then the inputs are
-// loaded once per column of the window, and padding is copied around them; where single taps fill whole blocks too,
-// this pays only if a third of the blocks is saved.
+// loaded once per column of the window, and padding left and right lies with them; where single taps fill whole blocks
+// too, this pays only if a third of the blocks is saved.
 static bool is_narrow(const map_layer *layer, const hw_array *array) {
   const int64_t dim = hw_derive(array).dim, channels = layer->size[BLOCK_DIM_C], taps = layer->size[BLOCK_DIM_S];
   const int64_t together = wf_ceil_div(taps * channels, dim), apart = taps * wf_ceil_div(channels, dim);
@@ -84,13 +84,13 @@ static int64_t image_size(const layer_desc *layer, int axis) {
   const block_dim_id results = axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q, window = axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S;
   const map_layer *map = &layer->map;
   if (layer->image[axis] != 0) return layer->image[axis];
-  return map_window(map, axis, map->size[results], map->size[window]) - 2 * map->padding[0];
+  return map_window(map, axis, map->size[results], map->size[window]) - 2 * map->padding[2 * axis];
 }
 
-// `border`: rows and columns around the image that lie in memory with it.
+// `border`: columns left and right of the image that lie in memory with it.
 static void add_image(const layer_desc *layer, int64_t border, layer_call *call) {
   add(call, "N", layer->map.size[BLOCK_DIM_N]);
-  add(call, "H", image_size(layer, 0) + 2 * border);
+  add(call, "H", image_size(layer, 0));
   add(call, "W", image_size(layer, 1) + 2 * border);
 }
 
@@ -139,18 +139,20 @@ static map_layer product_of(const map_layer *map) {
   return product;
 }
 
-// The window as the kernel finds it: behind the image there is as much padding as the results need.
+// An axis of the window as the kernel finds it: behind the image there is as much padding as the results need.
+static void set_axis(const layer_desc *layer, int axis, map_layer *product) {
+  product->stride[axis] = or_one(layer->map.stride[axis]);
+  product->dilation[axis] = or_one(layer->map.dilation[axis]);
+  const int64_t needed = map_window(product, axis, product->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q],
+                                    product->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S]);
+  const int64_t border = (int64_t)product->pool_padding * product->stride[axis];
+  const int64_t before = layer->map.padding[0] + border, after = needed - before - image_size(layer, axis);
+  product->padding[2 * axis] = before;
+  product->padding[2 * axis + 1] = after > 0 ? after : 0;
+}
+
 static void set_window(const layer_desc *layer, map_layer *product) {
-  for (int axis = 0; axis < 2; axis++) {
-    product->stride[axis] = or_one(layer->map.stride[axis]);
-    product->dilation[axis] = or_one(layer->map.dilation[axis]);
-    const int64_t needed = map_window(product, axis, product->size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q],
-                                      product->size[axis == 0 ? BLOCK_DIM_R : BLOCK_DIM_S]);
-    const int64_t border = (int64_t)product->pool_padding * product->stride[axis];
-    const int64_t before = layer->map.padding[0] + border, after = needed - before - image_size(layer, axis);
-    product->padding[2 * axis] = before;
-    product->padding[2 * axis + 1] = after > 0 ? after : 0;
-  }
+  for (int axis = 0; axis < 2; axis++) set_axis(layer, axis, product);
 }
 
 // ---- kernels
@@ -199,17 +201,19 @@ static void call_conv2d(const layer_desc *layer, layer_call *call) {
 
 static void call_narrow(const layer_desc *layer, layer_call *call) {
   const map_layer *map = &layer->map;
-  add_image(layer, map->padding[0], call);
+  add_image(layer, map->padding[2], call);
   add(call, "C", map->size[BLOCK_DIM_C]);
   add(call, "K", map->size[BLOCK_DIM_K]);
   add_window(map, call);
+  if (map->padding[0] != 0) add(call, "padding", map->padding[0]);
+  if (layer->inputs.pitch != 0) add(call, "x_row", layer->inputs.pitch);
+  if (layer->results.pitch != 0) add(call, "y_row", layer->results.pitch);
   add_results(layer, call);
   add_pooling(map, call);
+  set_axis(layer, 0, &call->layer);
   call->layer.size[BLOCK_DIM_C] *= map->size[BLOCK_DIM_S];
   call->layer.size[BLOCK_DIM_S] = 1;
-  call->layer.stride[0] = or_one(map->stride[0]), call->layer.stride[1] = 1;
-  call->layer.dilation[0] = 1;
-  call->layer.padding[0] = (int64_t)map->pool_padding * call->layer.stride[0];
+  call->layer.stride[1] = 1;
   call->layer.padding[2] = map->pool_padding;
 }
 
@@ -293,7 +297,8 @@ static const char *why_no_kernel(const map_layer *layer, const hw_array *array) 
   const int64_t *pad = layer->padding;
   if (layer->kind < MAP_CONV) return NULL;
   if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) return "dilations of rows and columns differ";
-  if (pad[0] != pad[1] || pad[0] != pad[2] || pad[0] != pad[3]) return "paddings of the sides differ";
+  const bool alike = pad[0] == pad[2] || layer_kernel_of(layer, array) == LAYER_CONV2D_NARROW;
+  if (pad[0] != pad[1] || pad[2] != pad[3] || !alike) return "paddings of the sides differ";
   return is_pooled(layer) ? why_no_pooling(layer, array) : NULL;
 }
 

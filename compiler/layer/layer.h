@@ -40,7 +40,8 @@ const char *layer_kernel_text(layer_kernel kernel);
 
 // ---- layers
 
-// How matrices of kind batched lie: elements from row to row, and from product to product; 0: one behind the other.
+// How matrices of kind batched lie: elements from row to row, and from product to product; 0: one behind the other. Of
+// images: from row to row of pixels.
 typedef struct layer_lie {
   int64_t pitch, step;
 } layer_lie;
@@ -54,11 +55,11 @@ typedef struct layer_desc {
   bool relu;
   bool transposed;                     // the weights of kind batched are N x K
   int64_t weight_pitch;                // of products: elements from row to row of the weights, 0: K
-  layer_lie inputs, weights, results;  // of kind batched
+  layer_lie inputs, weights, results;  // of kind batched; inputs and results of LAYER_CONV2D_NARROW
 } layer_desc;
 
 // The kernel that computes a layer; LAYER_KERNEL_COUNT: none does. Images of LAYER_CONV2D_NARROW lie in memory with
-// their padding.
+// their padding left and right, which alone may differ from that above and below.
 layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array);
 
 // ---- groups (groups.c)

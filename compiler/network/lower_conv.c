@@ -68,19 +68,33 @@ static conv conv_of(network_lowering *l) {
 
 // ---- padding
 
-// Whether the kernels can say the image's padding: one number.
+// Whether the kernels can say the padding of rows: one number.
+static bool is_regular_in(const conv *c, int axis, int64_t pads) {
+  return results(c, axis, pads, pads) == c->layer.map.size[axis == 0 ? BLOCK_DIM_P : BLOCK_DIM_Q];
+}
+
 static bool is_regular(const conv *c) {
-  const int64_t *pads = c->pads, *size = c->layer.map.size;
-  return pads[0] == pads[1] && results(c, 0, pads[0], pads[0]) == size[BLOCK_DIM_P] &&
-         results(c, 1, pads[0], pads[0]) == size[BLOCK_DIM_Q];
+  return c->pads[0] == c->pads[1] && is_regular_in(c, 0, c->pads[0]) && is_regular_in(c, 1, c->pads[0]);
 }
 
 static void pad_image(network_lowering *l, conv *c) {
   const graph_tensor *x = network_lower_input(l, 0);
-  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, c->pads, 0);
+  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, c->pads, 0, NULL);
   c->layer.image[0] += c->pads[0] + c->pads[2];
   c->layer.image[1] += c->pads[1] + c->pads[3];
   memset(c->pads, 0, sizeof c->pads);
+}
+
+// Left and right alone, if kernels can say the rest.
+static void pad_columns(network_lowering *l, conv *c) {
+  const graph_tensor *x = network_lower_input(l, 0);
+  const bool all = !is_regular_in(c, 0, c->pads[0]);
+  const int64_t pads[4] = {all ? c->pads[0] : 0, c->pads[1], all ? c->pads[2] : 0, c->pads[3]};
+  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, pads, 0, &c->layer.inputs.pitch);
+  c->layer.image[0] += pads[0] + pads[2];
+  c->layer.image[1] += pads[1] + pads[3];
+  c->layer.map.padding[0] = c->layer.map.padding[1] = all ? 0 : c->pads[0];
+  c->layer.map.padding[2] = c->layer.map.padding[3] = 0;
 }
 
 // ---- weights
@@ -177,12 +191,30 @@ static bool refuse_what_no_kernel_does(const network_lowering *l, const conv *c)
   return true;
 }
 
+// The steps of a convolution of few channels, padding left and right of whose image has to lie in memory.
+static void add_narrow_steps(network_lowering *l, conv *c) {
+  map_layer *map = &c->layer.map;
+  const int64_t *pads = c->pads;
+  map->padding[0] = map->padding[1] = pads[0];
+  map->padding[2] = map->padding[3] = 0;
+  if ((pads[1] | pads[3]) != 0 && is_regular_in(c, 0, pads[0]) && c->pool_stride == 0 &&
+      network_lower_edges(l, &c->layer, pads[1], &c->at, c->macs))
+    return;
+  if ((pads[1] | pads[3]) != 0 || !is_regular_in(c, 0, pads[0])) pad_columns(l, c);
+  const layer_desc layer = c->pool_stride != 0 ? pooled(c) : c->layer;
+  network_lower_layer(l, &layer, &c->at)->macs = c->macs;
+}
+
 // The steps of a convolution whose inputs, bias, residual and results have their places; `weights`: of the node.
 static void add_steps(network_lowering *l, conv *c, const graph_tensor *weights) {
   map_layer *map = &c->layer.map;
   if (c->pool_stride != 0) map->kind = MAP_CONV;
   const layer_kernel kernel = layer_kernel_of(map, l->array);
-  if (map->kind != MAP_GEMM && (!is_regular(c) || (kernel == LAYER_CONV2D_NARROW && is_padded(c)))) pad_image(l, c);
+  if (kernel == LAYER_CONV2D_NARROW) {
+    add_narrow_steps(l, c);
+    return;
+  }
+  if (map->kind != MAP_GEMM && !is_regular(c)) pad_image(l, c);
   for (int side = 0; side < 4; side++) map->padding[side] = c->pads[0];
   if (kernel == LAYER_GROUPED_CONV2D || kernel == LAYER_DEPTHWISE_CONV2D)
     c->at.weights = packed_weights(l, map, weights);

@@ -3,6 +3,8 @@
 // no copy: it stays where it is.
 #include <string.h>
 
+#include "base/number.h"
+#include "compiler/cost/cost.h"
 #include "compiler/network/private.h"
 
 // ---- padding
@@ -65,15 +67,28 @@ static network_lower_view inside_of(const network_lower_view *to, const int64_t 
   return inside;
 }
 
+// Rows of an image in scratch memory, of whole lines; its pixels begin with a line behind `left` bytes.
+static network_lower_view in_lines(network_lowering *l, const int64_t *dim, int64_t left) {
+  const int64_t line = cost_line_bytes(l->array), used = dim[2] * dim[3], row = wf_align_up(used, line),
+                before = wf_align_up(left, line) - left;
+  network_place place = network_lower_scratch(l, (uint64_t)(dim[0] * dim[1] * row + before));
+  place.offset += (uint64_t)before;
+  network_lower_view view = network_lower_view_at(place, WEFT_I8, 4, dim);
+  view.step[0] = dim[1] * row, view.step[1] = row;
+  return view;
+}
+
 network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
-                                   int8_t value) {
+                                   int8_t value, int64_t *row) {
   const int64_t wide[4] = {dim[0], dim[1] + pads[0] + pads[2], dim[2] + pads[1] + pads[3], dim[3]};
   const int64_t all[8] = {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0};
-  const network_lower_view to = network_lower_view_at(
-      network_lower_scratch(l, (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3])), WEFT_I8, 4, wide);
+  const uint64_t bytes = (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3]);
+  const network_lower_view to = row != NULL ? in_lines(l, wide, pads[1] * dim[3])
+                                            : network_lower_view_at(network_lower_scratch(l, bytes), WEFT_I8, 4, wide);
   const network_lower_view from = network_lower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
   each_border(l, &to, all, fill_with_element, &value);
   network_lower_copy(l, &inside, &from);
+  if (row != NULL) *row = to.step[1];
   return to.place;
 }
 

@@ -79,7 +79,7 @@ bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, 
   const bool fits = window[0] <= POOL_MOST && stride[0] <= POOL_MOST && pad[0] <= POOL_MOST;
   // The kernel's padding is 0, which is the least that there is after a relu.
   if (padded && !(fits && regular && p.positive)) {
-    p.x = network_lower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN);
+    p.x = network_lower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN, NULL);
     p.dim[1] += pad[0] + pad[2];
     p.dim[2] += pad[1] + pad[3];
     pad[0] = 0;

@@ -39,11 +39,10 @@ static bool has_blocks(layer_kernel kernel) {
   return kernel == LAYER_DEPTHWISE_CONV2D || kernel == LAYER_GROUPED_CONV2D;
 }
 
-// So many bytes of constant weights; NULL: there are not.
-static const int8_t *contents_of(const network_lowering *l, network_place weights, uint64_t bytes) {
-  const network_buffer *buffer = &l->net->buffers[weights.buffer];
-  const bool there = buffer->contents != NULL && buffer->content_bytes >= weights.offset + bytes;
-  return there ? (const int8_t *)buffer->contents + weights.offset : NULL;
+const int8_t *network_lower_contents(const network_lowering *l, network_place place, uint64_t bytes) {
+  const network_buffer *buffer = &l->net->buffers[place.buffer];
+  const bool there = buffer->contents != NULL && buffer->content_bytes >= place.offset + bytes;
+  return there ? (const int8_t *)buffer->contents + place.offset : NULL;
 }
 
 const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
@@ -51,12 +50,12 @@ const int8_t *network_lower_own_weights(const network_lowering *l, const layer_d
   const int64_t *size = layer->map.size;
   *zeros = 0;
   if (at->weights.buffer < 0) return NULL;
-  if (has_blocks(kernel)) return contents_of(l, at->weights, layer_packed_bytes(&layer->map, l->array));
+  if (has_blocks(kernel)) return network_lower_contents(l, at->weights, layer_packed_bytes(&layer->map, l->array));
   if (!may_skip(kernel)) return NULL;
   matrix m = {.rows = or_one(size[BLOCK_DIM_R]) * or_one(size[BLOCK_DIM_S]) * or_one(size[BLOCK_DIM_C]),
               .columns = or_one(size[BLOCK_DIM_K])};
   m.pitch = layer->weight_pitch != 0 ? layer->weight_pitch : m.columns;
-  m.elements = contents_of(l, at->weights, (uint64_t)((m.rows - 1) * m.pitch + m.columns));
+  m.elements = network_lower_contents(l, at->weights, (uint64_t)((m.rows - 1) * m.pitch + m.columns));
   if (m.elements == NULL) return NULL;
   *zeros = zeros_of(&m, hw_derive(l->array).dim);
   return *zeros >= WORTH ? m.elements : NULL;

@@ -71,9 +71,17 @@ network_step *network_lower_layer(network_lowering *l, const layer_desc *layer, 
 const int8_t *network_lower_own_weights(const network_lowering *l, const layer_desc *layer, layer_kernel kernel,
                                         const network_lower_operands *at, double *zeros);
 
+// So many bytes of a constant; NULL: there are not.
+const int8_t *network_lower_contents(const network_lowering *l, network_place place, uint64_t bytes);
+
 // Puts pixels of a matrix product or a convolution side by side where that takes less time (lower_beside.c): changes
 // the layer, and places the node's weights and bias. False: nothing is changed.
 bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at);
+
+// Steps for a layer of LAYER_CONV2D_NARROW whose image lies without the padding left and right of it, so many columns
+// left of it (lower_edges.c); the last counts `macs`. False: it is none for that, and there are no steps.
+bool network_lower_edges(network_lowering *l, const layer_desc *layer, int64_t left, const network_lower_operands *at,
+                         uint64_t macs);
 
 // A host step for the node, and a call in it: rank 0 at first.
 network_step *network_lower_host(network_lowering *l);
@@ -119,9 +127,11 @@ void network_lower_fill(network_lowering *l, const network_lower_view *to, const
 // A call in a step of the hart; the value lies in memory.
 void network_lower_fill_by_hart(network_lowering *l, network_step *step, const network_lower_view *to,
                                 network_place value);
-// The image with `pads` (above, left, below, right) rows and columns of `value` around it, as scratch memory.
+// The image with `pads` (above, left, below, right) rows and columns of `value` around it, as scratch memory. `row`:
+// the bytes from row to row, whole lines of the cache, each with the image's first byte at the beginning of a line;
+// NULL: rows lie one behind the other.
 network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
-                                   int8_t value);
+                                   int8_t value, int64_t *row);
 
 // The hart fills the borders of a padded tensor (of bytes): `pads` has those before, then those behind.
 void network_lower_borders(network_lowering *l, network_step *step, const network_lower_view *to, const int64_t *pads,
