@@ -78,3 +78,37 @@ const char *graph_names_unused(graph_names *names, wf_arena *arena, const char *
   }
   return name;
 }
+
+static const char *skip_digits(const char *text) {
+  while (*text >= '0' && *text <= '9') text++;
+  return text;
+}
+
+static const char *skip_letters(const char *text) {
+  while ((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || *text == '_') text++;
+  return text;
+}
+
+bool graph_names_is_number(const char *name) {
+  const char *behind = skip_digits(name);
+  if (strncmp(name, "onnx::", 6) == 0) return true;
+  return behind != name && (*behind == '\0' || *behind == '.' || *behind == '_');
+}
+
+// Of what stands behind a number: the parts that name a form or a repetition, `.i8` or `_2`.
+static const char *skip_forms(const char *text) {
+  for (const char *at = text; *at == '.' || *at == '_'; text = at) {
+    const char *digits = at + 1 + (strchr("iuf", at[1]) != NULL && at[1] != '\0');
+    at = skip_digits(digits);
+    if (at == digits) break;
+  }
+  return text;
+}
+
+bool graph_names_is_counted(const char *name) {
+  const char *word = skip_letters(name);
+  if (graph_names_is_number(name)) return true;
+  if (word == name || *word != '.') return false;
+  const char *number = skip_digits(word + 1);
+  return number != word + 1 && *skip_forms(number) == '\0';
+}

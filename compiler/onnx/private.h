@@ -26,7 +26,6 @@ typedef struct onnx_reader {
 } onnx_reader;
 
 bool onnx_fail(onnx_reader *r, const char *format, ...) WF_PRINTF(2, 3);
-int onnx_find_value(const onnx_reader *r, const char *name);  // a tensor, by its name in the file; or GRAPH_NONE
 
 // ---- file.c
 
@@ -61,8 +60,6 @@ typedef struct onnx_node {
   int input_count;
 } onnx_node;
 bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...) WF_PRINTF(3, 4);
-// A tensor whose name begins with `base`; only the names of a file's own tensors are found by onnx_find_value.
-int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor);
 // A node that stands before or behind one of the file, with one result, whose index it gives; GRAPH_NONE after an
 // error.
 int onnx_insert(onnx_reader *r, const onnx_node *n, graph_op op, const graph_node *attributes, const int *inputs,
@@ -89,6 +86,20 @@ bool onnx_cut_open(onnx_reader *r, const Onnx__GraphProto *from, onnx_cut *cut);
 void onnx_cut_close(onnx_cut *cut);
 // Behind the message that refuses a node: how the network could end in front of it.
 void onnx_cut_hint(onnx_reader *r, const Onnx__NodeProto *node);
+
+// ---- names.c
+
+int onnx_find_value(const onnx_reader *r, const char *name);  // a tensor, by its name in the file; or GRAPH_NONE
+// A name that begins with `base`, in the arena, from now on in the set.
+const char *onnx_unique(onnx_reader *r, graph_names *taken, const char *base);
+// A tensor whose name begins with `base`; only the names of a file's own tensors are found by onnx_find_value.
+int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor);
+// A tensor that the file names.
+int onnx_named_tensor(onnx_reader *r, const char *name, const graph_tensor *tensor);
+// Result `o` of a node: where its name in the file was counted up, it has that of the node in the graph.
+int onnx_named_result(onnx_reader *r, const onnx_node *n, size_t o);
+// Outputs keep the names that the file gives them, also where a node was removed.
+void onnx_name_outputs(onnx_reader *r, const onnx_cut *cut);
 
 // ---- attribute.c
 bool onnx_attributes(onnx_reader *r, onnx_node *n);

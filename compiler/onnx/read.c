@@ -34,33 +34,6 @@ bool onnx_node_fail(onnx_reader *r, const onnx_node *n, const char *format, ...)
 
 // ---- names
 
-int onnx_find_value(const onnx_reader *r, const char *name) {
-  int found = GRAPH_NONE;
-  for (const onnx_scope *s = r->scope; s != NULL && found == GRAPH_NONE; s = s->around)
-    found = graph_names_find(s->names, name);
-  return found;
-}
-
-static const char *unique(onnx_reader *r, graph_names *taken, const char *base) {
-  const char *name = graph_names_unused(taken, r->g->arena, base, ".", 1);
-  name = wf_arena_text(r->g->arena, name, strlen(name));
-  graph_names_add(taken, name, 0);
-  return name;
-}
-
-int onnx_new_tensor(onnx_reader *r, const char *base, const graph_tensor *tensor) {
-  graph_tensor t = *tensor;
-  t.name = unique(r, r->tensors, base);
-  return graph_add_tensor(r->g, &t);
-}
-
-// A tensor that the file names.
-static int named_tensor(onnx_reader *r, const char *name, const graph_tensor *tensor) {
-  int index = onnx_new_tensor(r, name, tensor);
-  graph_names_add(r->scope->names, name, index);
-  return index;
-}
-
 static bool is_new(onnx_reader *r, const char *name, const char *what) {
   return onnx_find_value(r, name) == GRAPH_NONE || onnx_fail(r, "%s '%s' is made a second time", what, name);
 }
@@ -74,7 +47,7 @@ static bool initializers(onnx_reader *r, const Onnx__GraphProto *from) {
     graph_tensor t;
     if (proto->name == NULL || proto->name[0] == '\0') return onnx_fail(r, "initializer %zu has no name", i);
     if (!is_new(r, proto->name, "tensor") || !onnx_tensor(r, proto, proto->name, r->g->arena, &t)) return false;
-    named_tensor(r, proto->name, &t);
+    onnx_named_tensor(r, proto->name, &t);
   }
   return true;
 }
@@ -164,9 +137,9 @@ static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, const onnx
       memcpy(data, bound->data, graph_bytes(bound));
       t = *bound;
       t.data = data;
-      named_tensor(r, info->name, &t);
+      onnx_named_tensor(r, info->name, &t);
     } else if (shape_of(r, info, &t)) {
-      inputs[(*count)++] = named_tensor(r, info->name, &t);
+      inputs[(*count)++] = onnx_named_tensor(r, info->name, &t);
     } else {
       return false;
     }
@@ -218,7 +191,7 @@ int onnx_insert(onnx_reader *r, const onnx_node *n, graph_op op, const graph_nod
   const graph_tensor open = {0};
   char *base = wf_format("%s.%s", n->name, graph_op_name(op));
   int result = onnx_new_tensor(r, base, &open);
-  const char *name = unique(r, r->nodes, base);
+  const char *name = onnx_unique(r, r->nodes, base);
   wf_free(base);
   return add_node(r, name, op, attributes, inputs, input_count, &result, 1) ? result : GRAPH_NONE;
 }
@@ -248,7 +221,7 @@ static bool constant_node(onnx_reader *r, onnx_node *n) {
     if (graph_bytes(&t) != 0) memcpy(data, from, graph_bytes(&t));
     t.data = data;
   }
-  named_tensor(r, name, &t);
+  onnx_named_tensor(r, name, &t);
   return true;
 }
 
@@ -265,7 +238,6 @@ bool onnx_resolve_inputs(onnx_reader *r, onnx_node *n) {
 }
 
 static bool open_outputs(onnx_reader *r, const onnx_node *n, int *outputs, int *count) {
-  const graph_tensor open = {0};
   if (n->from->n_output > ONNX_INPUTS_MAX || n->from->n_output == 0)
     return onnx_node_fail(r, n, "it has %zu outputs", n->from->n_output);
   for (*count = 0; (size_t)*count < n->from->n_output; ++*count) {
@@ -273,7 +245,7 @@ static bool open_outputs(onnx_reader *r, const onnx_node *n, int *outputs, int *
     outputs[*count] = GRAPH_NONE;
     if (name[0] == '\0') continue;
     if (!is_new(r, name, "tensor")) return false;
-    outputs[*count] = named_tensor(r, name, &open);
+    outputs[*count] = onnx_named_result(r, n, (size_t)*count);
   }
   while (*count > 1 && outputs[*count - 1] == GRAPH_NONE) --*count;
   return true;
@@ -349,8 +321,9 @@ static bool refuse_operator(onnx_reader *r, const onnx_node *n, const char *doma
 
 static bool read_node(onnx_reader *r, const Onnx__NodeProto *from, size_t index) {
   onnx_node n = {.from = from, .op = from->op_type != NULL ? from->op_type : ""};
-  char *base = from->name != NULL && from->name[0] != '\0' ? wf_strdup(from->name) : wf_format("%s_%zu", n.op, index);
-  n.name = unique(r, r->nodes, base);
+  const bool named = from->name != NULL && from->name[0] != '\0' && !graph_names_is_number(from->name);
+  char *base = named ? wf_strdup(from->name) : wf_format("%s_%zu", n.op, index);
+  n.name = onnx_unique(r, r->nodes, base);
   wf_free(base);
   const char *domain = domain_of(from, n.op);
   if (domain[0] == '\0' && strcmp(n.op, "If") == 0) return onnx_branch(r, &n);
@@ -371,39 +344,6 @@ bool onnx_read_nodes(onnx_reader *r, const Onnx__GraphProto *from) {
 
 // ---- the whole
 
-static void name_output(onnx_reader *r, int o, const char *name, bool shared) {
-  graph *g = r->g;
-  int tensor = g->outputs[o];
-  if (strcmp(g->tensors[tensor].name, name) == 0) return;
-  int old = graph_find_tensor(g, name);
-  if (old != GRAPH_NONE) graph_rename_tensor(g, old, unique(r, r->tensors, name));
-  if (!shared) {
-    graph_rename_tensor(g, tensor, name);
-    return;
-  }
-  graph_tensor copy = g->tensors[tensor];
-  copy.name = name;
-  copy.data = NULL;
-  g->outputs[o] = graph_add_tensor(g, &copy);
-  char *base = wf_format("%s.copy", name);
-  graph_add_node(g, GRAPH_OP_IDENTITY, unique(r, r->nodes, base), &tensor, 1, &g->outputs[o], 1);
-  wf_free(base);
-}
-
-// Outputs keep the names that the file gives them, also where a node was removed. What is an input or another output,
-// too, keeps its name, and a copy gets the new one.
-static void name_outputs(onnx_reader *r, const onnx_cut *cut) {
-  graph *g = r->g;
-  bool *is_end = WF_NEW_ARRAY((size_t)g->tensor_count + 1, bool);
-  for (int i = 0; i < g->input_count; i++) is_end[g->inputs[i]] = true;
-  for (int o = 0; o < g->output_count; o++) {
-    const int tensor = g->outputs[o];
-    name_output(r, o, cut->outputs[o], is_end[tensor]);
-    is_end[tensor] = true;
-  }
-  wf_free(is_end);
-}
-
 static bool read_ends(onnx_reader *r, const Onnx__GraphProto *from, const onnx_cut *cut) {
   int *inputs = WF_NEW_ARRAY(from->n_input + 1, int), *outputs = WF_NEW_ARRAY((size_t)cut->output_count + 1, int);
   int input_count = 0;
@@ -419,7 +359,7 @@ static bool read_ends(onnx_reader *r, const Onnx__GraphProto *from, const onnx_c
 static bool read_graph(onnx_reader *r, const Onnx__GraphProto *from) {
   onnx_cut cut;
   const bool ok = onnx_cut_open(r, from, &cut) && read_ends(r, from, &cut);
-  if (ok) name_outputs(r, &cut);
+  if (ok) onnx_name_outputs(r, &cut);
   onnx_cut_close(&cut);
   if (!ok) return false;
   graph_drop_unused(r->g);

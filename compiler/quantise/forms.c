@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/graph/names.h"
 #include "compiler/quantise/convert.h"
 
 static quantise_convert_layout other(quantise_convert_layout layout) {
@@ -51,9 +52,11 @@ int quantise_convert_constant(quantise_converter *c, const char *name, graph_typ
   return tensor;
 }
 
+// Ends and constants keep the file's names. A node that is called after one of them is not called by a bare number.
 graph_node *quantise_convert_emit(quantise_converter *c, graph_op op, const char *name, const int *inputs, int count,
                                   int output) {
-  return graph_add_node(c->out, op, quantise_rewrite_name(c->out, name, ""), inputs, count, &output, 1);
+  const char *base = graph_names_is_counted(name) ? graph_op_name(op) : name;
+  return graph_add_node(c->out, op, quantise_rewrite_name(c->out, base, ""), inputs, count, &output, 1);
 }
 
 void quantise_convert_copy_attributes(quantise_converter *c, graph_node *to, const graph_node *from) {

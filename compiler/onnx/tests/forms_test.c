@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/test.h"
+#include "compiler/graph/names.h"
 #include "compiler/onnx/tests/build.h"
 
 static char *temporary(const char *name) { return wf_format("onnx_forms_test.%d.%s", (int)getpid(), name); }
@@ -132,6 +133,45 @@ static void reads_data_beside_the_file(void **state) {
   wf_free(outside);
   unlink(path);
   wf_free(path);
+}
+
+// ---- names
+
+static void knows_counted_names(void **state) {
+  (void)state;
+  static const char *const counted[] = {"3356", "3356.i8", "12_2", "onnx::Conv_17", "input.2", "input.2.i8", "x.31_4"};
+  static const char *const good[] = {"conv1", "layer1.0.conv1", "/a/b.0/Conv", "block.0.conv", "input", "2x", "Conv_3"};
+  for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) assert_true(graph_names_is_counted(counted[i]));
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_false(graph_names_is_counted(good[i]));
+  assert_false(graph_names_is_number("block.3"));
+  assert_true(graph_names_is_number("onnx::Conv_17"));
+}
+
+// Nodes keep their names unless these are numbers; a result that has one, too, is called as its node is. Ends keep
+// what the file calls them.
+static void names_after_nodes(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  built b;
+  build_start(&b, 17);
+  build_input(&b, "0", 1, (const int64_t[]){4});
+  build_node(&b, (text_node){"Neg", "0", "3356"})->name = build_copy(&b, "/body/Neg");
+  build_node(&b, (text_node){"Abs", "3356", "input.2"})->name = build_copy(&b, "7");
+  build_node(&b, (text_node){"Exp", "input.2", "kept"});
+  build_node(&b, (text_node){"Neg", "kept", "9"});
+  build_output(&b, "9");
+  graph *g = build_read(&b, NULL, &diag);
+  assert_non_null(g);
+  static const char *const nodes[] = {"/body/Neg", "Abs_1", "Exp_2", "Neg_3"};
+  static const char *const results[] = {"/body/Neg", "Abs_1", "kept", "9"};
+  assert_int_equal(g->node_count, 4);
+  for (int n = 0; n < 4; n++) {
+    assert_string_equal(g->nodes[n].name, nodes[n]);
+    assert_string_equal(g->tensors[g->nodes[n].outputs[0]].name, results[n]);
+  }
+  assert_string_equal(g->tensors[g->inputs[0]].name, "0");
+  graph_destroy(g);
+  wf_arena_destroy(b.arena);
 }
 
 // ---- options
@@ -270,6 +310,8 @@ int main(void) {
       cmocka_unit_test(refuses_wrong_graphs),
       cmocka_unit_test(refuses_wrong_data),
       cmocka_unit_test(reads_data_beside_the_file),
+      cmocka_unit_test(knows_counted_names),
+      cmocka_unit_test(names_after_nodes),
       cmocka_unit_test(sets_open_dimensions),
       cmocka_unit_test(binds_inputs),
       cmocka_unit_test(brings_older_forms_to_the_present),
