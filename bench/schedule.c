@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft bench schedule`: what mixing neighbouring steps brings, inside of whole networks.
 //
-// A network is run twice, step by step and with the mixes that `--fuse auto` chooses; every node of both is compared
-// with the int8 reference. A row is a mix beside the same steps of the first run, so that both have the caches that the
-// network leaves; the last row of a network is all of it, with what the mixes do to their neighbours.
+// A network is run twice, step by step and with the mixes that `--fuse auto` chooses, with `--tune N` of mappings that
+// are tuned in the network before; every node of both is compared with the int8 reference. A row is a mix beside the
+// same steps of the first run, so that both have the caches that the network leaves; the last row of a network is all
+// of it, with what the mixes do to their neighbours.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,6 +12,7 @@
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/network.h"
+#include "runner/tune.h"
 #include "sim/figures.h"
 #include "workloads/networks/networks.h"
 
@@ -18,8 +20,8 @@ static const char *const names[] = {"resnet18", "resnet50", "mobilenetv2", "effi
 enum { NETWORKS = sizeof names / sizeof *names, COMPILERS = 2, QUICK_SIZE = 56 };
 
 typedef struct options {
-  const char *net;
-  uint64_t seed;
+  const char *nets;
+  uint64_t seed, tune;
   bool quick;
 } options;
 
@@ -45,20 +47,23 @@ static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
 
 // ---- runs
 
+// `tune`: mappings of each layer that are tried, 0: the mapper's first is taken.
 static bool run_placed(const bench_job *job, const hw_array *array, const graph *placed, network_fuse_mode fuse,
-                       run *r) {
+                       uint64_t tune, run *r) {
   const options *o = job->options;
-  const network_options lowering = {.array = array, .tuning.judge = run_judge, .jobs = COMPILERS, .fuse = fuse};
-  r->net = network_create(placed, &lowering, job->diag);
-  if (r->net == NULL) return false;
+  network_options lowering = {.array = array, .jobs = COMPILERS, .fuse = fuse};
+  lowering.tuning = run_tuning((unsigned)tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
+  lowering.tuning.judge = run_judge;
   void **inputs = quantise_random_inputs(placed, o->seed);
+  const run_tune_request request = {.placed = placed, .options = &lowering, .inputs = (const void *const *)inputs};
+  r->net = run_tune_network(&request, job->diag);
   const sim_engine_options engine = {.quiet = true};
   const run_network_config config = {.engine = &sim_cycle_engine,
                                      .options = &engine,
                                      .inputs = (const void *const *)inputs,
                                      .check = true,
                                      .hart = RUN_HART_NATIVE};
-  const bool good = run_network(r->net, &config, &r->result, job->diag);
+  const bool good = r->net != NULL && run_network(r->net, &config, &r->result, job->diag);
   quantise_free_inputs(placed, inputs);
   return good;
 }
@@ -125,8 +130,8 @@ static bench_end measure(const bench_job *job, bench_table *table, const char *n
   if (placed == NULL) return BENCH_BAD_INPUT;
   run alone = {0}, mixed = {0};
   bench_end end = BENCH_CANNOT_BUILD;
-  if (run_placed(job, &array, placed, NETWORK_FUSE_OFF, &alone) &&
-      run_placed(job, &array, placed, NETWORK_FUSE_AUTO, &mixed)) {
+  if (run_placed(job, &array, placed, NETWORK_FUSE_OFF, 0, &alone) &&
+      run_placed(job, &array, placed, NETWORK_FUSE_AUTO, o->tune, &mixed)) {
     const bool good = add_rows(table, name, &array, &alone, &mixed);
     end = good && alone.result.wrong + mixed.result.wrong == 0 ? BENCH_DONE : BENCH_MISMATCH;
   }
@@ -136,23 +141,40 @@ static bench_end measure(const bench_job *job, bench_table *table, const char *n
   return end;
 }
 
+// What is worse of two ends; after bad input nothing more is run.
+static bool goes_on(bench_end *end, bench_end one) {
+  if (one != BENCH_DONE) *end = one;
+  return one != BENCH_CANNOT_BUILD && one != BENCH_BAD_INPUT;
+}
+
+static bench_end run_named(const bench_job *job, bench_table *table, char *list) {
+  bench_end end = BENCH_DONE;
+  char *rest = list;
+  for (const char *name; (name = strtok_r(rest, ",", &rest)) != NULL;)
+    if (!goes_on(&end, measure(job, table, name))) break;
+  return end;
+}
+
 static bench_end run_schedule(const bench_job *job) {
   const options *o = job->options;
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
-  if (o->net != NULL) return measure(job, table, o->net);
   bench_end end = BENCH_DONE;
-  for (int n = 0; n < NETWORKS && end != BENCH_CANNOT_BUILD && end != BENCH_BAD_INPUT; n++) {
-    const bench_end one = measure(job, table, names[n]);
-    if (one != BENCH_DONE) end = one;
+  if (o->nets == NULL) {
+    for (int n = 0; n < NETWORKS && goes_on(&end, measure(job, table, names[n])); n++) continue;
+    return end;
   }
+  char *list = wf_strdup(o->nets);
+  end = run_named(job, table, list);
+  wf_free(list);
   return end;
 }
 
 static const wf_option option_rows[] = {
-    {"net", WF_TEXT(options, net), "NAME", "only this generated network"},
+    {"nets", WF_TEXT(options, nets), "NAME,..", "only these generated networks"},
     {"quick", WF_FLAG(options, quick), NULL, "images of 56 x 56"},
     {"seed", WF_COUNT(options, seed), "N", "of weights and inputs (default 1)"},
+    {"tune", WF_COUNT(options, tune), "N", "try N mappings of each layer before layers are mixed"},
 };
 static const options defaults = {.seed = 1};
 
