@@ -179,11 +179,12 @@ cli_exit cli_rtl(int argc, char **argv) {
       .synopsis = "ARRAY -o DIR | build [ARRAY] | synth [ARRAY] | fit -o FILE JSON...",
       .text =
           "ARRAY -o DIR  writes the hardware of an array with its parameters: SystemVerilog (rtl/) with\n"
-          "              a file list (weft.f) and a core of FuseSoC (weft.core), Gemmini's Scala\n"
-          "              configuration (gemmini_config.scala) and C header (gemmini_params.h), a\n"
-          "              Timeloop architecture (timeloop.yaml, timeloop-v4.yaml), one of AccelForge\n"
-          "              (accelforge.yaml), configurations of ONNXim (onnxim.json) and STONNE (stonne.cfg),\n"
-          "              the description (array.yaml, array.json); README.txt says what each file is\n"
+          "              a file list (weft.f), a core of FuseSoC (weft.core) and a component of IP-XACT\n"
+          "              (weft.xml), Gemmini's Scala configuration (gemmini_config.scala) and C header\n"
+          "              (gemmini_params.h), a Timeloop architecture (timeloop.yaml, timeloop-v4.yaml), one\n"
+          "              of AccelForge (accelforge.yaml), configurations of ONNXim (onnxim.json) and\n"
+          "              STONNE (stonne.cfg), the description (array.yaml, array.json); README.txt says\n"
+          "              what each file is\n"
           "build         compiles the hardware of an array for `weft sim --engine rtl`, which\n"
           "              otherwise does it at its first run, and prints where the model is. Models\n"
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"

@@ -129,5 +129,8 @@ void hw_param_set(hw_array *array, const hw_param *param, uint32_t value);
 void hw_param_text(const hw_param *param, uint32_t value, char *text, size_t size);
 // The reverse; false if the text is no value of the parameter (type or range).
 bool hw_param_value(const hw_param *param, const char *text, uint32_t *value);
+// "SCRATCHPAD_BANKS": its name in weft_array_pkg.sv.
+enum { HW_PARAM_CONSTANT_MAX = 2 * HW_NAME_MAX };
+void hw_param_constant(const hw_param *param, char name[HW_PARAM_CONSTANT_MAX]);
 
 #endif

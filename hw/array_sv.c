@@ -51,10 +51,14 @@ static void write_derived(const hw_array *array, FILE *out) {
   integer(out, "OUTPUT_BITS", array->types.output_bits, "bits of the partial sums that leave the mesh");
 }
 
-static void write_parameter(const hw_array *array, const hw_param *param, FILE *out) {
-  char name[2 * HW_NAME_MAX];
-  snprintf(name, sizeof name, "%s_%s", param->section, param->name);
+void hw_param_constant(const hw_param *param, char name[HW_PARAM_CONSTANT_MAX]) {
+  snprintf(name, HW_PARAM_CONSTANT_MAX, "%s_%s", param->section, param->name);
   for (char *p = name; *p != '\0'; p++) *p = (char)toupper((unsigned char)*p);
+}
+
+static void write_parameter(const hw_array *array, const hw_param *param, FILE *out) {
+  char name[HW_PARAM_CONSTANT_MAX];
+  hw_param_constant(param, name);
   const uint32_t value = hw_param_get(array, param);
   if (param->kind == HW_PARAM_FLAG) {
     fprintf(out, "  localparam bit %s = 1'b%" PRIu32 ";  // %s\n", name, value, param->doc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What leaves Weft for other tools: the RTL of one array with its parameters, and the same array in the forms that
-// Gemmini's generator, Gemmini's programs, Timeloop, AccelForge,
-// STONNE, ONNXim and FuseSoC read. Every text names the array and its hash.
+// Gemmini's generator, Gemmini's programs, Timeloop, AccelForge, STONNE, ONNXim, FuseSoC and readers of IP-XACT take.
+// Every text names the array and its hash.
 #ifndef HW_EXPORT_EXPORT_H
 #define HW_EXPORT_EXPORT_H
 
@@ -39,6 +39,9 @@ bool hw_export_onnxim(const hw_array *array, FILE *out);
 
 // weft.core: the RTL as a core of FuseSoC (CAPI2), in the order of weft.f.
 bool hw_export_fusesoc(const hw_array *array, FILE *out);
+
+// weft.xml: the same as a component of IP-XACT (IEEE 1685-2014), with ports, bus and parameters.
+bool hw_export_ipxact(const hw_array *array, FILE *out);
 
 // array.yaml: the canonical description with the hash in a comment.
 bool hw_export_yaml(const hw_array *array, FILE *out);

@@ -31,6 +31,7 @@ static const set_file set_files[] = {
     {"array.yaml", hw_export_yaml, "every parameter, as Weft reads it (--array array.yaml)"},
     {"weft.f", write_file_list, "the RTL in compile order: verilator --lint-only --top-module weft_accel -f weft.f"},
     {"weft.core", hw_export_fusesoc, "the RTL as a core of FuseSoC, with targets lint, sim and synth"},
+    {"weft.xml", hw_export_ipxact, "the RTL as a component of IP-XACT: ports, AXI4 bus, files, parameters"},
     {"rtl/weft_array_pkg.sv", hw_write_sv_package, "the parameters as SystemVerilog constants"},
     {"gemmini_params.h", hw_export_gemmini_header, "the header that C programs for Gemmini include"},
     {"gemmini_config.scala", hw_export_scala,

@@ -257,11 +257,101 @@ static void fusesoc_has_the_files(void **state) {
   }
 }
 
+// ---- IP-XACT
+
+// Elements are closed in the order in which they were opened, and nothing but elements holds a '<'.
+static void check_elements(const char *text) {
+  char open[32][64];
+  int depth = 0;
+  for (const char *at = strchr(text, '<'); at != NULL; at = strchr(at + 1, '<')) {
+    const char *end = strchr(at, '>');
+    assert_non_null(end);
+    if (at[1] == '?' || at[1] == '!' || end[-1] == '/') continue;
+    const char *name = at + 1 + (at[1] == '/');
+    const size_t length = strcspn(name, " >");
+    assert_true(length < sizeof open[0] && depth < 32);
+    if (at[1] != '/') {
+      snprintf(open[depth++], sizeof open[0], "%.*s", (int)length, name);
+    } else {
+      assert_true(depth-- > 0);
+      assert_true(strlen(open[depth]) == length && strncmp(open[depth], name, length) == 0);
+    }
+  }
+  assert_int_equal(depth, 0);
+}
+
+static int count_text(const char *text, const char *part) {
+  int count = 0;
+  for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) count++;
+  return count;
+}
+
+// What the top declares: names of ports end in _i or _o, and stand once before its body.
+static int check_ports(const char *top, const char *text) {
+  int ports = 0;
+  const char *end = strstr(top, "\n);");
+  for (const char *at = strstr(top, "\n) (\n"); at < end; at += strspn(at, " ,()[]\n")) {
+    const size_t length = strcspn(at, " ,()[]\n");
+    if (length > 2 && strchr("io", at[length - 1]) != NULL && memchr(at, '_', length) != NULL) {
+      char *line = wf_format(
+          "<ipxact:port>\n        <ipxact:name>%.*s</ipxact:name>\n        <ipxact:wire>\n"
+          "          <ipxact:direction>%s</ipxact:direction>",
+          (int)length, at, at[length - 1] == 'o' ? "out" : "in");
+      assert_int_equal(count_text(text, line), 1);
+      wf_free(line);
+      ports++;
+    }
+    at += length;
+  }
+  return ports;
+}
+
+static const char *rtl_text(const char *name) {
+  for (size_t i = 0; i < hw_rtl_file_count; i++)
+    if (strcmp(hw_rtl_files[i].name, name) == 0) return hw_rtl_files[i].text;
+  fail_msg("no %s", name);
+  return "";
+}
+
+static int parameter_of(const char *text, const char *id) {
+  char *head = wf_format("parameterId=\"%s\"", id);
+  const char *at = strstr(text, head);
+  wf_free(head);
+  assert_non_null(at);
+  return atoi(strstr(at, "<ipxact:value>") + strlen("<ipxact:value>"));
+}
+
+static void ipxact_has_ports_files_and_parameters(void **state) {
+  (void)state;
+  for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
+    const hw_array array = builtin(i);
+    char *text = text_of(hw_export_ipxact, &array);
+    check_elements(text);
+    const int ports = check_ports(rtl_text("weft_accel.sv"), text);
+    assert_true(ports > 40);
+    assert_int_equal(count_text(text, "<ipxact:port>"), ports);
+    assert_int_equal(count_text(text, "<ipxact:file>"), hw_rtl_file_count + 1);
+    assert_non_null(strstr(text,
+                           "<ipxact:name>ARADDR</ipxact:name></ipxact:logicalPort>\n"
+                           "              <ipxact:physicalPort><ipxact:name>m_axi_araddr_o<"));
+    assert_non_null(strstr(text, "<ipxact:left>BUS_BITS/8-1</ipxact:left>"));
+    assert_int_equal(parameter_of(text, "BUS_BITS"), array.dma.bus_bits);
+    assert_int_equal(parameter_of(text, "SCRATCHPAD_BANKS"), array.scratchpad.banks);
+    const uint32_t numbers = 1u << parameter_of(text, "RID_BITS");
+    assert_true(numbers >= array.dma.reads_in_flight && (numbers == 2 || numbers < 2 * array.dma.reads_in_flight));
+    free(text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(timeloop_has_the_sizes),   cmocka_unit_test(timeloop_v4_has_the_sizes),
-      cmocka_unit_test(accelforge_has_the_sizes), cmocka_unit_test(stonne_has_the_side),
-      cmocka_unit_test(onnxim_has_the_sizes),     cmocka_unit_test(fusesoc_has_the_files),
+      cmocka_unit_test(timeloop_has_the_sizes),
+      cmocka_unit_test(timeloop_v4_has_the_sizes),
+      cmocka_unit_test(accelforge_has_the_sizes),
+      cmocka_unit_test(stonne_has_the_side),
+      cmocka_unit_test(onnxim_has_the_sizes),
+      cmocka_unit_test(fusesoc_has_the_files),
+      cmocka_unit_test(ipxact_has_ports_files_and_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

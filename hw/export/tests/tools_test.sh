@@ -4,6 +4,7 @@
 # usage: tools_test.sh EXPORT_ALL PARAMS_USER.c WORK_DIR RISCV_GCC VERILATOR [IVERILOG]
 set -eu
 export_all=$1 user=$2 work=$3 gcc=$4 verilator=$5 iverilog=${6:-}
+xmllint=$(command -v xmllint || true)
 sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$work"
 "$export_all" "$work" >"$work/names" 2>"$work/warnings"
 
@@ -26,7 +27,7 @@ check() {
   # shellcheck disable=SC2086
   cc -O2 -Wall -Wextra -Werror -I "$dir" $expect "$user" -o "$dir.host"
   "$dir.host" || { echo "$1: the arithmetic of gemmini_params.h is wrong at line $?"; exit 1; }
-  for file in README.txt array.yaml array.json weft.f weft.core rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml timeloop-v4.yaml accelforge.yaml stonne.cfg onnxim.json; do
+  for file in README.txt array.yaml array.json weft.f weft.core weft.xml rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml timeloop-v4.yaml accelforge.yaml stonne.cfg onnxim.json; do
     grep -q "$(sed -n 's/.*"hash":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$json")" "$dir/$file" || { echo "$1/$file: no hash"; exit 1; }
     grep -q "$1" "$dir/$file" || { echo "$1/$file: no name"; exit 1; }
   done
@@ -36,6 +37,9 @@ check() {
   # The core names what weft.f compiles, in its order, and the headers beside it.
   sed -n 's|^ *- \(rtl/[a-z0-9_]*\.sv\)$|\1|p' "$dir/weft.core" >"$work/core_files"
   grep '^rtl/' "$dir/weft.f" | cmp -s - "$work/core_files" || { echo "$1: weft.core and weft.f differ"; exit 1; }
+  sed -n 's|^ *<ipxact:name>\(rtl/[a-z0-9_]*\.sv\)</ipxact:name>$|\1|p' "$dir/weft.xml" | cmp -s - "$work/core_files" ||
+    { echo "$1: weft.xml and weft.f differ"; exit 1; }
+  [ -z "$xmllint" ] || "$xmllint" --noout "$dir/weft.xml"
   lint "$1"
 }
 
