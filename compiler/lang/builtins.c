@@ -22,13 +22,11 @@ const char *const lang_method_names[METHOD_COUNT] = {
 const char *const lang_dtype_names[LANG_DTYPES] = {"none", "int8", "int32", "float32"};
 
 static const char arithmetic[] = "use + - * maximum minimum";
-static const char pointers[] = "blocks of pointers have no meaning here; use make_block_ptr";
 static const char reductions[] = "reductions within a block have no meaning here; sum with dot";
 static const char floats[] = "blocks are int8, int32 or float32";
 static const struct {
   const char *name, *reason;
 } refused[] = {
-    {"arange", pointers},
     {"where", arithmetic},
     {"exp", arithmetic},
     {"exp2", arithmetic},
@@ -55,8 +53,6 @@ static const struct {
     {"uint8", floats},
     {"uint32", floats},
     {"int1", floats},
-    {"mask", "blocks have no masks; use boundary_check"},
-    {"other", "elements outside read as zero; use boundary_check"},
     {"allow_tf32", "products are exact"},
     {"input_precision", "products are exact"},
     {"eviction_policy", "there is no cache to advise"},

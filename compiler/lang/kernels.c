@@ -22,8 +22,8 @@ static bool constant(reader *r, lang_ast *node, lang_value *value) {
 }
 
 // ---- pointers
-// A parameter without annotation is a pointer if it is what a base of make_block_ptr starts with, directly, through
-// variables, or as an argument of a function that uses it so.
+// A parameter without annotation is a pointer if it is what a base of make_block_ptr, or what a load or store goes
+// through, starts with: directly, through variables, or as an argument of a function that uses it so.
 
 typedef struct pointer_set {
   bool *local;  // per slot of the function
@@ -40,11 +40,19 @@ static void mark_base(pointer_set *set, const lang_ast *node) {
   set->changed = true;
 }
 
+// The name of the parameter that is a pointer, of functions that have one.
+static const char *pointer_parameter(const lang_ast *callee) {
+  if (callee->meaning != AST_BUILTIN) return NULL;
+  if (callee->index == BUILTIN_MAKE_BLOCK_PTR) return "base";
+  return callee->index == BUILTIN_LOAD || callee->index == BUILTIN_STORE ? "pointer" : NULL;
+}
+
 static void mark_call(const lang_file *file, pointer_set *set, const lang_ast *node) {
-  if (node->a->meaning == AST_BUILTIN && node->a->index == BUILTIN_MAKE_BLOCK_PTR) {
+  const char *parameter = pointer_parameter(node->a);
+  if (parameter != NULL) {
     for (int i = 0; i < node->count; i++) {
       bool named = node->items[i]->kind == AST_KEYWORD;
-      if (named ? strcmp(node->items[i]->name, "base") == 0 : i == 0)
+      if (named ? strcmp(node->items[i]->name, parameter) == 0 : i == 0)
         mark_base(set, named ? node->items[i]->a : node->items[i]);
     }
   } else if (node->a->meaning == AST_CALLEE) {

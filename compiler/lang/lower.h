@@ -11,6 +11,9 @@
 //   lower_expression.c names, tuples, functions, methods
 //   lower_operator.c   operators
 //   lower_memory.c     loads, stores, shapes of what was loaded
+//   lower_pointer.c    blocks of indexes, pointers and masks: their arithmetic
+//   lower_mask.c       comparisons as masks, and pointers with masks as block pointers
+//   lower_wrap.c       what was read modulo a size does not get out
 //   lower_block.c      statements; products and arithmetic on blocks
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
@@ -65,7 +68,23 @@ typedef struct lang_lower_block {
   bool transposed;
   const block_access *access;  // where it was loaded from, while it is still that; or NULL
   unsigned stores;             // how many stores there were when it was loaded
+  unsigned wrapped;            // a bit per dimension that was read modulo its extent
 } lang_lower_block;
+
+// A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
+// limited, step_d multiplies (from_d + i_d) modulo the extent instead of i_d. A mask is the same without steps: it
+// holds where from_d + i_d is below the extent of each dimension that is limited; `from` is never negative.
+typedef struct lang_lower_indexes {
+  int tensor;
+  lang_lower_index start;
+  int rank;
+  struct {
+    int64_t size, step;
+    bool limited;
+    int64_t extent;
+    lang_lower_index from;
+  } dim[BLOCK_RANK_MAX];
+} lang_lower_indexes;
 
 typedef enum {
   VALUE_UNSET,
@@ -78,6 +97,9 @@ typedef enum {
   VALUE_BLOCK,
   VALUE_DTYPE,
   VALUE_ELEMENT,  // the dtype of a pointer, before .element_ty
+  VALUE_INDEXES,
+  VALUE_POINTERS,
+  VALUE_MASK,
 } lang_lower_value_kind;
 
 typedef struct lang_lower_value {
@@ -96,6 +118,7 @@ typedef struct lang_lower_value {
     const lang_lower_block_ptr *block_ptr;
     lang_lower_block block;
     lang_dtype dtype;
+    const lang_lower_indexes *indexes;  // INDEXES, POINTERS, MASK
   };
 } lang_lower_value;
 
@@ -125,6 +148,12 @@ typedef struct lang_lower_axis {
   int count;
 } lang_lower_axis;
 
+// A load that reads dimensions modulo their extents.
+typedef struct lang_lower_wrap_mark {
+  const block_statement *load;
+  unsigned dims;
+} lang_lower_wrap_mark;
+
 typedef struct lang_lowerer {
   const lang_instance *instance;
   const lang_source *s;
@@ -149,6 +178,7 @@ typedef struct lang_lowerer {
   int buffer_count;  // made in this run
   unsigned stores;   // in this run
   unsigned steps;    // statements that this run has evaluated
+  int planning;      // bodies that are being run to find what they carry: pointers have not moved on yet
 
   // Constants of all offsets, a row per program of the grid.
   int64_t *slots;
@@ -159,6 +189,8 @@ typedef struct lang_lowerer {
   lang_lower_index *final_index;  // per variable, after a run with loops for the axes
   // How far each tensor is used.
   int64_t *tensor_end;
+  lang_lower_wrap_mark *wraps;
+  size_t wrap_count, wrap_room;
 } lang_lowerer;
 
 bool lang_lower_fail(lang_lowerer *l, const lang_ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
@@ -198,6 +230,28 @@ bool lang_lower_divide(lang_lowerer *l, const lang_ast *node, bool rest, const l
 // The least and the largest a - b over all iterations; false if they do not fit.
 bool lang_lower_difference(const lang_lowerer *l, const lang_lower_index *a, const lang_lower_index *b, int64_t *least,
                            int64_t *most);
+
+// ---- lower_pointer.c, lower_mask.c
+bool lang_lower_is_indexes(const lang_lower_value *v);  // indexes, pointers, a mask
+bool lang_lower_arange(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+// Where one operand is such a block.
+bool lang_lower_index_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
+                               const lang_lower_value *b, lang_lower_value *result);
+// x[:, None]
+bool lang_lower_index_subscript(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v,
+                                lang_lower_value *result);
+bool lang_lower_index_join(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *a,
+                           const lang_lower_indexes *b, lang_lower_indexes *joined);
+bool lang_lower_compare_indexes(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
+                                const lang_lower_value *b, lang_lower_value *result);
+bool lang_lower_and_masks(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *a,
+                          const lang_lower_indexes *b, lang_lower_indexes *both);
+// The block pointer that a block of pointers with a mask (or NULL) is. `checked`, `wrapped`: a bit per dimension that
+// ends at its extent, and of those the ones that are read modulo it.
+bool lang_lower_masked(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *pointers,
+                       const lang_lower_value *mask, lang_lower_block_ptr *p, unsigned *checked, unsigned *wrapped);
+// ---- lower_wrap.c
+bool lang_lower_check_wraps(lang_lowerer *l);
 
 // ---- lower_memory.c
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);

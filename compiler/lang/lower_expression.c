@@ -273,6 +273,8 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
       return true;
     case BUILTIN_CDIV:
       return ceiling_divide(l, node, args, result);
+    case BUILTIN_ARANGE:
+      return lang_lower_arange(l, node, args, result);
     case BUILTIN_MAKE_BLOCK_PTR:
       return make_block_ptr(l, node, args, result);
     case BUILTIN_ADVANCE:
@@ -303,6 +305,7 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
     case BUILTIN_ASSUME:
       return static_assert_(l, node, args, result);
     case BUILTIN_MULTIPLE_OF:
+    case BUILTIN_MAX_CONTIGUOUS:
     case BUILTIN_CONSTEXPR:
       return lang_lower_eval(l, args[0], into, result);
     case BUILTIN_ABS:
@@ -373,6 +376,7 @@ static bool subscript(lang_lowerer *l, const lang_ast *node, lang_lower_value *r
     *result = v.tuple.items[at];
     return true;
   }
+  if (lang_lower_is_indexes(&v)) return lang_lower_index_subscript(l, node, &v, result);
   if (v.kind != VALUE_BLOCK) return lang_lower_fail(l, node, "%s has no elements", lang_lower_kind_text(&v));
   for (int i = 0; i < node->count; i++) {
     const lang_ast *item = node->items[i];

@@ -184,7 +184,10 @@ static bool find_plan(lang_lowerer *l, loop_state *s, lang_lower_plan *plan) {
   plan->steps = WF_ARENA_ARRAY(l->arena, carried_count * LOWER_NUMBERS_MAX, int64_t);
   plan->lost = WF_ARENA_ARRAY(l->arena, carried_count, bool);
   set_variable(l, s);
-  if (!loop_body(l, s)) return false;
+  l->planning++;
+  const bool ran = loop_body(l, s);
+  l->planning--;
+  if (!ran) return false;
   for (int i = 0; i < s->carried_count; i++)
     plan->lost[i] = s->before[i].kind != VALUE_BLOCK &&
                     !find_steps(l, s->before[i], *carried(l, s, i), plan->steps + i * LOWER_NUMBERS_MAX);

@@ -36,7 +36,7 @@ static bool out_of_range(lang_lowerer *l, const lang_ast *node, int d, int64_t a
 static bool check_range(lang_lowerer *l, const lang_ast *node, const lang_lower_block_ptr *p, unsigned checked) {
   int64_t least, most, end;
   bool nothing = false;
-  if (!lang_lower_index_bounds(l->program, &p->base, &least, &end) || least < 0)
+  if (!lang_lower_index_bounds(l->program, &p->base, &least, &end) || (least < 0 && l->planning == 0))
     return lang_lower_fail(l, node, "the base of this block lies before its tensor");
   for (int d = 0; d < p->rank; d++) {
     const int64_t extent = p->dim[d].extent, reach = p->dim[d].step * (p->dim[d].size - 1);
@@ -52,7 +52,7 @@ static bool check_range(lang_lowerer *l, const lang_ast *node, const lang_lower_
         __builtin_add_overflow(end, sweep, &end) || end == INT64_MAX)
       return lang_lower_fail(l, node, "this block reaches behind the end of memory");
   }
-  if (!nothing && end + 1 > l->tensor_end[p->tensor]) l->tensor_end[p->tensor] = end + 1;
+  if (!nothing && l->planning == 0 && end + 1 > l->tensor_end[p->tensor]) l->tensor_end[p->tensor] = end + 1;
   return true;
 }
 
@@ -67,11 +67,57 @@ static block_access access_of(const lang_lower_block_ptr *p) {
   return access;
 }
 
-static bool block_ptr_of(lang_lowerer *l, const lang_ast *node, const char *what, lang_lower_value *pointer) {
-  if (!lang_lower_eval(l, node, BLOCK_NONE, pointer)) return false;
-  if (pointer->kind == VALUE_BLOCK_PTR) return true;
+// Where a load or store goes.
+typedef struct target {
+  const lang_lower_block_ptr *p;
+  unsigned checked;  // dimensions that may reach outside
+  unsigned wrapped;  // and of those the ones that are read modulo their extent
+} target;
+
+static bool refuse_target(lang_lowerer *l, const lang_ast *node, const char *what, const lang_lower_value *pointer) {
   lang_lower_fail(l, node, "%s needs a block pointer, not %s", what, lang_lower_kind_text(pointer));
-  if (pointer->kind == VALUE_POINTER) lang_lower_hint(l, "make one with make_block_ptr");
+  if (pointer->kind == VALUE_POINTER)
+    lang_lower_hint(l, "make one with make_block_ptr, or add indexes: pointer + arange(0, BLOCK)");
+  return false;
+}
+
+static bool masked_target(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *pointers,
+                          const lang_ast *mask_node, target *t) {
+  lang_lower_block_ptr *p = WF_ARENA_NEW(l->run, lang_lower_block_ptr);
+  lang_lower_value mask;
+  const bool masked = mask_node != NULL && mask_node->kind != AST_NONE;
+  if (masked && !lang_lower_eval(l, mask_node, BLOCK_NONE, &mask)) return false;
+  t->p = p;
+  return lang_lower_masked(l, masked ? mask_node : node, pointers, masked ? &mask : NULL, p, &t->checked, &t->wrapped);
+}
+
+static bool target_of(lang_lowerer *l, const lang_ast *node, const char *what, const lang_ast *check,
+                      const lang_ast *mask, target *t) {
+  lang_lower_value pointer;
+  *t = (target){.p = NULL};
+  if (!lang_lower_eval(l, node, BLOCK_NONE, &pointer)) return false;
+  if (pointer.kind == VALUE_POINTERS && check == NULL) return masked_target(l, node, pointer.indexes, mask, t);
+  if (pointer.kind == VALUE_POINTERS)
+    return lang_lower_fail(l, check, "boundary_check is for block pointers; this block of pointers needs a mask");
+  if (pointer.kind != VALUE_BLOCK_PTR) return refuse_target(l, node, what, &pointer);
+  if (mask != NULL && mask->kind != AST_NONE) {
+    lang_lower_fail(l, mask, "block pointers have no masks");
+    lang_lower_hint(l, "name the dimensions that may end inside the block in boundary_check");
+    return false;
+  }
+  t->p = pointer.block_ptr;
+  return checked_dims(l, check, pointer.block_ptr->rank, &t->checked);
+}
+
+// other=0
+static bool check_other(lang_lowerer *l, const lang_ast *node) {
+  lang_lower_value v;
+  double number;
+  if (node == NULL || node->kind == AST_NONE) return true;
+  if (!lang_lower_eval(l, node, BLOCK_NONE, &v)) return false;
+  if (lang_lower_is_number(&v, &number) && number == 0) return true;
+  lang_lower_fail(l, node, "what a mask leaves out reads as zero: other can only be 0");
+  lang_lower_hint(l, "for another number load with other=0 and use maximum() or minimum() where that is enough");
   return false;
 }
 
@@ -92,8 +138,14 @@ static const char *stem_of(lang_lowerer *l, const char *name) {
   return suffix ? wf_arena_text(l->run, name, length - 4) : name;
 }
 
+static void mark_wrapped(lang_lowerer *l, const block_statement *load, unsigned dims) {
+  if (dims == 0 || !l->recording) return;
+  *WF_ARENA_PUSH(l->arena, l->wraps, l->wrap_count, &l->wrap_room) = (lang_lower_wrap_mark){load, dims};
+}
+
 // A load into a new buffer.
-static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access *access, lang_lower_value *result) {
+static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access *access, unsigned wrapped,
+                      lang_lower_value *result) {
   int64_t size[BLOCK_RANK_MAX];
   for (int d = 0; d < access->rank; d++) size[d] = access->dim[d].size;
   const char *hint = l->hint;
@@ -104,23 +156,25 @@ static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access 
   block_statement s = {.kind = BLOCK_LOAD};
   s.load.target = block_whole(l->program, buffer);
   s.load.access = *access;
-  if (lang_lower_emit(l, node, &s) == NULL) return false;
+  const block_statement *made = lang_lower_emit(l, node, &s);
+  if (made == NULL) return false;
+  mark_wrapped(l, made, wrapped);
   block_access *kept = WF_ARENA_NEW(l->run, block_access);
   *kept = *access;
   *result = lang_lower_block_value(buffer, size, access->rank);
   result->block.access = kept;
   result->block.stores = l->stores;
+  result->block.wrapped = wrapped;
   return true;
 }
 
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
-  lang_lower_value pointer;
-  unsigned checked;
-  if (!block_ptr_of(l, args[0], "load()", &pointer) || !checked_dims(l, args[1], pointer.block_ptr->rank, &checked) ||
-      !check_padding(l, args[2]) || !check_range(l, node, pointer.block_ptr, checked))
+  target t;
+  if (!target_of(l, args[0], "load()", args[3], args[1], &t) || !check_other(l, args[2]) ||
+      !check_padding(l, args[4]) || !check_range(l, node, t.p, t.checked))
     return false;
-  const block_access access = access_of(pointer.block_ptr);
-  return emit_load(l, node, &access, result);
+  const block_access access = access_of(t.p);
+  return emit_load(l, node, &access, t.wrapped, result);
 }
 
 // What a store pools with: size, stride and border of the window.
@@ -149,16 +203,32 @@ static bool stored_shape(lang_lowerer *l, const lang_ast *node, const lang_lower
   return true;
 }
 
+// Indexes modulo a size, or a stride of 0, would store several elements to one place.
+static bool stores_once(lang_lowerer *l, const lang_ast *node, const target *t) {
+  for (int d = 0; d < t->p->rank; d++) {
+    const bool repeats = t->p->dim[d].size > 1 && t->p->dim[d].stride == 0 && t->p->span.line == 0;
+    if ((t->wrapped >> d & 1) == 0 && !repeats) continue;
+    lang_lower_fail(l, node,
+                    repeats ? "along dimension %d all elements would be stored to one place"
+                            : "dimension %d of these pointers wraps around ('%%'): rows would be stored twice",
+                    d);
+    lang_lower_hint(l, repeats ? "give the dimension a stride, or store a block without it"
+                               : "store through the plain indexes and leave out what is beyond with a mask");
+    return false;
+  }
+  return true;
+}
+
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {
-  lang_lower_value pointer, v;
-  unsigned checked;
+  lang_lower_value v;
+  target t;
   char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
   int64_t size[BLOCK_RANK_MAX];
   block_pool pool = {0};
-  if (!block_ptr_of(l, args[0], "store()", &pointer) || !pooling_of(l, args[3], &pool) ||
-      !lang_lower_eval(l, args[1], BLOCK_NONE, &v) || !checked_dims(l, args[2], pointer.block_ptr->rank, &checked))
+  if (!target_of(l, args[0], "store()", args[3], args[2], &t) || !pooling_of(l, args[4], &pool) ||
+      !lang_lower_eval(l, args[1], BLOCK_NONE, &v) || !stores_once(l, args[0], &t))
     return false;
-  const lang_lower_block_ptr *p = pointer.block_ptr;
+  const lang_lower_block_ptr *p = t.p;
   if (!stored_shape(l, args[0], p, &pool, size)) return false;
   if (v.kind != VALUE_BLOCK)
     return lang_lower_fail(l, args[1], "store() needs a block, not %s", lang_lower_kind_text(&v));
@@ -174,7 +244,7 @@ bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **ar
     lang_lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lang_lower_lang_types[tensor->type]]);
     return false;
   }
-  if (!check_range(l, node, p, checked)) return false;
+  if (!check_range(l, node, p, t.checked)) return false;
   block_statement s = {.kind = BLOCK_STORE};
   s.store.access = access_of(p);
   s.store.source = block_whole(l->program, v.block.buffer);
@@ -213,6 +283,17 @@ bool lang_lower_reshape_access(const lang_lowerer *l, const block_access *from, 
   return f == from->rank;
 }
 
+// Dimensions that were read modulo an extent, when dimensions of 1 came or went.
+static unsigned moved_dims(const lang_lower_block *b, const int64_t *size, int rank) {
+  unsigned dims = 0;
+  for (int d = 0, from = 0; d < rank && b->wrapped != 0; d++) {
+    if (size[d] == 1) continue;
+    while (from < b->rank && b->size[from] == 1) from++;
+    dims |= (b->wrapped >> from++ & 1) << d;
+  }
+  return dims;
+}
+
 bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, const int64_t *size, int rank,
                         lang_lower_value *result) {
   char x[LOWER_SHAPE_TEXT], y[LOWER_SHAPE_TEXT];
@@ -241,5 +322,5 @@ bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_
                     "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
     return false;
   }
-  return emit_load(l, node, &access, result);
+  return emit_load(l, node, &access, moved_dims(b, size, rank), result);
 }

@@ -230,8 +230,8 @@ static bool move_pointer(lang_lowerer *l, const lang_ast *node, const lang_lower
   if (node->op != AST_ADD && node->op != AST_SUB)
     return lang_lower_fail(l, node, "'%s' has no meaning for pointers", lang_ast_op_texts[node->op]);
   if (by->kind == VALUE_BLOCK) {
-    lang_lower_fail(l, node, "blocks of pointers have no meaning here");
-    lang_lower_hint(l, "use make_block_ptr");
+    lang_lower_fail(l, node, "pointers cannot be made of what was loaded or computed: that would be a gather");
+    lang_lower_hint(l, "indexes are sums of start + stride * arange(0, BLOCK)");
     return false;
   }
   if (by->kind != VALUE_INDEX)
@@ -307,10 +307,11 @@ bool lang_lower_binary(lang_lowerer *l, const lang_ast *node, int into, lang_low
   if (node->op == AST_ADD && is_plain_dot(node->b) && is_accumulator(l, &a))
     return add_product(l, node, node->b, &a, into, result);
   if (!lang_lower_eval(l, node->b, BLOCK_NONE, &b)) return false;
+  if (lang_lower_is_indexes(&a) || lang_lower_is_indexes(&b)) return lang_lower_index_operator(l, node, &a, &b, result);
   if (node->kind == AST_COMPARE) return compare(l, node, &a, &b, result);
-  if (a.kind == VALUE_BLOCK || b.kind == VALUE_BLOCK) return block_operator(l, node, &a, &b, into, result);
   if (a.kind == VALUE_POINTER) return move_pointer(l, node, &a, &b, result);
   if (b.kind == VALUE_POINTER && node->op == AST_ADD) return move_pointer(l, node, &b, &a, result);
+  if (a.kind == VALUE_BLOCK || b.kind == VALUE_BLOCK) return block_operator(l, node, &a, &b, into, result);
   int64_t truth;
   if (a.kind == VALUE_SCALAR && lang_lower_is_constant(&a, &truth)) a = lang_lower_int(truth);
   if (b.kind == VALUE_SCALAR && lang_lower_is_constant(&b, &truth)) b = lang_lower_int(truth);
@@ -337,6 +338,10 @@ bool lang_lower_unary(lang_lowerer *l, const lang_ast *node, int into, lang_lowe
   }
   if (node->op == AST_NEG && a.kind == VALUE_BLOCK)
     return lang_lower_arithmetic(l, node, BLOCK_OP_MUL, &a, &minus_one, into, result);
+  if (node->op == AST_NEG && lang_lower_is_indexes(&a)) {
+    const lang_ast product = {.kind = AST_BINARY, .span = node->span, .op = AST_MUL};
+    return lang_lower_index_operator(l, &product, &a, &minus_one, result);
+  }
   if (node->op == AST_NEG && a.kind == VALUE_INDEX) {
     lang_lower_index r = {0};
     return index_result(l, node, lang_lower_index_times(&a.index, -1, &r), &r, result);

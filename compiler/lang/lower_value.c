@@ -38,13 +38,28 @@ const char *lang_lower_kind_text(const lang_lower_value *v) {
                                       [VALUE_SCALAR] = "a constant", [VALUE_INDEX] = "an integer",
                                       [VALUE_TUPLE] = "a tuple",     [VALUE_POINTER] = "a pointer",
                                       [VALUE_BLOCK] = "a block",     [VALUE_BLOCK_PTR] = "a block pointer",
-                                      [VALUE_DTYPE] = "a type",      [VALUE_ELEMENT] = "a type"};
+                                      [VALUE_DTYPE] = "a type",      [VALUE_ELEMENT] = "a type",
+                                      [VALUE_INDEXES] = "indexes",   [VALUE_POINTERS] = "a block of pointers",
+                                      [VALUE_MASK] = "a mask"};
   if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_FLOAT) return "a float";
   if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_NONE) return "None";
   return texts[v->kind];
 }
 
+// The start, and where limited dimensions start.
+static int numbers_of_indexes(lang_lowerer *l, lang_lower_value *v, lang_lower_index **numbers) {
+  lang_lower_indexes *copy = WF_ARENA_NEW(l->run, lang_lower_indexes);
+  int count = 0;
+  *copy = *v->indexes;
+  v->indexes = copy;
+  numbers[count++] = &copy->start;
+  for (int d = 0; d < copy->rank; d++)
+    if (copy->dim[d].limited) numbers[count++] = &copy->dim[d].from;
+  return count;
+}
+
 int lang_lower_numbers(lang_lowerer *l, lang_lower_value *v, lang_lower_index **numbers) {
+  if (lang_lower_is_indexes(v)) return numbers_of_indexes(l, v, numbers);
   if (v->kind == VALUE_INDEX) {
     numbers[0] = &v->index;
     return 1;
@@ -76,6 +91,14 @@ static bool same_block(const lang_lower_block *a, const lang_lower_block *b) {
          memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
 }
 
+static bool same_indexes(const lang_lower_indexes *a, const lang_lower_indexes *b) {
+  bool same = a->tensor == b->tensor && a->rank == b->rank;
+  for (int d = 0; d < a->rank && same; d++)
+    same = a->dim[d].size == b->dim[d].size && a->dim[d].step == b->dim[d].step &&
+           a->dim[d].limited == b->dim[d].limited && a->dim[d].extent == b->dim[d].extent;
+  return same;
+}
+
 static bool same_tuple(const lang_lower_value *a, const lang_lower_value *b) {
   if (a->tuple.count != b->tuple.count) return false;
   for (int i = 0; i < a->tuple.count; i++) {
@@ -88,6 +111,7 @@ static bool same_tuple(const lang_lower_value *a, const lang_lower_value *b) {
 
 bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b) {
   if (a->kind != b->kind) return false;
+  if (lang_lower_is_indexes(a)) return same_indexes(a->indexes, b->indexes);
   switch (a->kind) {
     case VALUE_SCALAR:
       return lang_value_equal(&a->scalar, &b->scalar);

@@ -4,6 +4,7 @@
 //
 //   run.c             programs, statements, functions
 //   run_expression.c  expressions of numbers, tuples and pointers; built-in functions
+//   run_pointer.c     indexes, pointers and masks, element by element
 //   run_block.c       loads, stores, products and arithmetic on elements
 #ifndef COMPILER_LANG_RUN_H
 #define COMPILER_LANG_RUN_H
@@ -38,6 +39,15 @@ typedef struct lang_run_block_ptr {
   int64_t extent[RUN_RANK_MAX], stride[RUN_RANK_MAX], offset[RUN_RANK_MAX], size[RUN_RANK_MAX], step[RUN_RANK_MAX];
 } lang_run_block_ptr;
 
+// Blocks of indexes, of places in a tensor, or of truths.
+typedef struct lang_run_indexes {
+  int tensor;
+  int rank;
+  int64_t size[RUN_RANK_MAX];
+  int64_t count;
+  int64_t *at;
+} lang_run_indexes;
+
 typedef enum {
   RUN_UNSET,
   RUN_SCALAR,
@@ -46,7 +56,10 @@ typedef enum {
   RUN_BLOCK_PTR,
   RUN_BLOCK,
   RUN_DTYPE,
-  RUN_ELEMENT
+  RUN_ELEMENT,
+  RUN_INDEXES,
+  RUN_POINTERS,
+  RUN_MASK
 } lang_run_kind;
 
 typedef struct lang_run_value {
@@ -60,6 +73,7 @@ typedef struct lang_run_value {
     lang_run_pointer pointer;
     const lang_run_block_ptr *block_ptr;
     const lang_run_block *block;
+    const lang_run_indexes *indexes;  // INDEXES, POINTERS, MASK
     lang_dtype dtype;
   };
 } lang_run_value;
@@ -92,6 +106,16 @@ bool lang_run_eval_tuple(lang_runner *r, const lang_ast *node, const lang_run_va
 bool lang_run_eval_ints(lang_runner *r, const lang_ast *node, int64_t *numbers, int *count);
 bool lang_run_truth(lang_runner *r, const lang_ast *node, bool *truth);
 bool lang_run_call(lang_runner *r, const lang_ast *node, lang_run_value *result);
+
+bool lang_run_is_indexes(const lang_run_value *v);
+bool lang_run_arange(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_index_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                             lang_run_value *result);
+bool lang_run_index_reshape(lang_runner *r, const lang_ast *node, const lang_run_value *v, const int64_t *size,
+                            int rank, lang_run_value *result);
+// Where each element of a block of pointers lies, or -1 where the mask (args[...], or NULL) leaves it out.
+bool lang_run_places(lang_runner *r, const lang_ast *node, const lang_run_indexes *pointers, const lang_ast *mask,
+                     int64_t **places);
 
 bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args);

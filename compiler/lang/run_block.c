@@ -81,12 +81,11 @@ static place place_of(lang_runner *r, const lang_ast *node, const lang_run_block
   return PLACE_BAD;
 }
 
-static bool memory_args(lang_runner *r, const lang_ast *pointer, const lang_ast *check, lang_run_value *p,
+static bool memory_args(lang_runner *r, const lang_ast *pointer, const lang_ast *check, const lang_run_value *p,
                         unsigned *checked) {
   int64_t dims[RUN_RANK_MAX];
   int count = 0;
   *checked = 0;
-  if (!lang_run_eval(r, pointer, p)) return false;
   if (p->kind != RUN_BLOCK_PTR) return lang_run_fail(r, pointer, "expected a block pointer");
   if (check != NULL && !lang_run_eval_ints(r, check, dims, &count)) return false;
   for (int i = 0; i < count; i++) {
@@ -96,10 +95,49 @@ static bool memory_args(lang_runner *r, const lang_ast *pointer, const lang_ast 
   return true;
 }
 
+// The number that stands for what a mask leaves out.
+static bool other_of(lang_runner *r, const lang_ast *node, lang_dtype dtype, lang_run_cell *other) {
+  const int64_t one[] = {1};
+  lang_run_value v = {.kind = RUN_SCALAR, .scalar = lang_int(0)}, made;
+  if (node != NULL && node->kind != AST_NONE && !lang_run_eval(r, node, &v)) return false;
+  if (v.kind != RUN_SCALAR) return lang_run_fail(r, node, "expected a number");
+  if (!lang_run_full(r, node, one, 1, lang_scalar_number(v.scalar), dtype, &made)) return false;
+  *other = made.block->cells[0];
+  return true;
+}
+
+static bool load_pointers(lang_runner *r, const lang_ast *node, const lang_run_indexes *p, const lang_ast **args,
+                          lang_run_value *result) {
+  lang_run_cell other;
+  int64_t *places;
+  const lang_dtype dtype = r->tensor_types[p->tensor];
+  if (!lang_run_places(r, node, p, args[1], &places) || !other_of(r, args[2], dtype, &other)) return false;
+  lang_run_block *b = new_block(r, p->size, p->rank, dtype);
+  for (int64_t e = 0; e < b->count; e++) b->cells[e] = places[e] < 0 ? other : get(r, p->tensor, places[e]);
+  *result = as_value(b);
+  return true;
+}
+
+static bool store_pointers(lang_runner *r, const lang_ast *node, const lang_run_indexes *p, const lang_ast **args) {
+  lang_run_value v;
+  int64_t *places;
+  if (!lang_run_eval(r, args[1], &v) || !needs_block(r, args[1], &v) || !lang_run_places(r, node, p, args[2], &places))
+    return false;
+  const lang_run_block *b = v.block;
+  if (b->dtype != r->tensor_types[p->tensor]) return lang_run_fail(r, args[1], "the type differs from the pointer's");
+  if (b->rank != p->rank || memcmp(b->size, p->size, (size_t)b->rank * sizeof *b->size) != 0)
+    return lang_run_fail(r, args[1], "the shape differs from that of the pointers");
+  for (int64_t e = 0; e < b->count; e++)
+    if (places[e] >= 0) set(r, p->tensor, places[e], b->cells[e]);
+  return true;
+}
+
 bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
   lang_run_value pointer;
   unsigned checked;
-  if (!memory_args(r, args[0], args[1], &pointer, &checked)) return false;
+  if (!lang_run_eval(r, args[0], &pointer)) return false;
+  if (pointer.kind == RUN_POINTERS) return load_pointers(r, node, pointer.indexes, args, result);
+  if (!memory_args(r, args[0], args[3], &pointer, &checked)) return false;
   const lang_run_block_ptr *p = pointer.block_ptr;
   lang_run_block *b = new_block(r, p->size, p->rank, r->tensor_types[p->base.tensor]);
   for (int64_t e = 0; e < b->count; e++) {
@@ -163,8 +201,10 @@ bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args)
   lang_run_value pointer, v;
   unsigned checked;
   pooling pool = {0};
-  if (!memory_args(r, args[0], args[2], &pointer, &checked) || !lang_run_eval(r, args[1], &v) ||
-      !needs_block(r, args[1], &v) || !pooling_of(r, args[3], &pool))
+  if (!lang_run_eval(r, args[0], &pointer)) return false;
+  if (pointer.kind == RUN_POINTERS) return store_pointers(r, node, pointer.indexes, args);
+  if (!memory_args(r, args[0], args[3], &pointer, &checked) || !lang_run_eval(r, args[1], &v) ||
+      !needs_block(r, args[1], &v) || !pooling_of(r, args[4], &pool))
     return false;
   const lang_run_block_ptr *p = pointer.block_ptr;
   const lang_run_block *b = v.block;

@@ -72,6 +72,7 @@ static bool binary(lang_runner *r, const lang_ast *node, lang_run_value *result)
     return true;
   }
   if (!lang_run_eval(r, node->b, &b)) return false;
+  if (lang_run_is_indexes(&a) || lang_run_is_indexes(&b)) return lang_run_index_operator(r, node, &a, &b, result);
   if (node->kind == AST_BINARY && (a.kind == RUN_BLOCK || b.kind == RUN_BLOCK))
     return lang_run_arithmetic(r, node, node->op, 0, &a, &b, result);
   if (a.kind == RUN_POINTER && node->kind == AST_BINARY) return move_pointer(r, node, &a, &b, result);
@@ -92,8 +93,10 @@ static bool unary(lang_runner *r, const lang_ast *node, lang_run_value *result) 
   lang_run_value a;
   lang_value v = {0};
   if (!lang_run_eval(r, node->a, &a)) return false;
+  const lang_run_value minus = {.kind = RUN_SCALAR, .scalar = lang_int(-1)};
+  const lang_ast product = {.kind = AST_BINARY, .span = node->span, .op = AST_MUL};
+  if (lang_run_is_indexes(&a) && node->op == AST_NEG) return lang_run_index_operator(r, &product, &a, &minus, result);
   if (a.kind == RUN_BLOCK && node->op == AST_NEG) {
-    const lang_run_value minus = {.kind = RUN_SCALAR, .scalar = lang_int(-1)};
     return lang_run_arithmetic(r, node, AST_MUL, 0, &a, &minus, result);
   }
   if (a.kind == RUN_BLOCK && node->op == AST_PLUS) {
@@ -263,6 +266,8 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
       return axis_value(r, args[0], r->instance->grid, result);
     case BUILTIN_CDIV:
       return divide_up(r, node, args, result);
+    case BUILTIN_ARANGE:
+      return lang_run_arange(r, node, args, result);
     case BUILTIN_MAKE_BLOCK_PTR:
       return make_block_ptr(r, node, args, result);
     case BUILTIN_ADVANCE:
@@ -291,6 +296,7 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
     case BUILTIN_ASSUME:
       return assertion(r, node, args, result);
     case BUILTIN_MULTIPLE_OF:
+    case BUILTIN_MAX_CONTIGUOUS:
     case BUILTIN_CONSTEXPR:
       return lang_run_eval(r, args[0], result);
     case BUILTIN_ABS:
@@ -346,14 +352,18 @@ static bool subscript(lang_runner *r, const lang_ast *node, lang_run_value *resu
     *result = v.tuple.items[at];
     return true;
   }
-  if (v.kind != RUN_BLOCK) return lang_run_fail(r, node, "this has no elements");
+  const bool indexes = lang_run_is_indexes(&v);
+  if (v.kind != RUN_BLOCK && !indexes) return lang_run_fail(r, node, "this has no elements");
+  const int old_rank = indexes ? v.indexes->rank : v.block->rank;
+  const int64_t *old_size = indexes ? v.indexes->size : v.block->size;
   for (int i = 0; i < node->count; i++) {
     const bool new_one = node->items[i]->kind == AST_NONE;
-    if ((!new_one && node->items[i]->kind != AST_SLICE) || rank == RUN_RANK_MAX || (!new_one && from == v.block->rank))
+    if ((!new_one && node->items[i]->kind != AST_SLICE) || rank == RUN_RANK_MAX || (!new_one && from == old_rank))
       return lang_run_fail(r, node, "no such index");
-    size[rank++] = new_one ? 1 : v.block->size[from++];
+    size[rank++] = new_one ? 1 : old_size[from++];
   }
-  for (; from < v.block->rank && rank < RUN_RANK_MAX; from++) size[rank++] = v.block->size[from];
+  for (; from < old_rank && rank < RUN_RANK_MAX; from++) size[rank++] = old_size[from];
+  if (indexes) return lang_run_index_reshape(r, node, &v, size, rank, result);
   return lang_run_reshape(r, node, &v, size, rank, result);
 }
 

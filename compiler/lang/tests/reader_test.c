@@ -27,15 +27,15 @@ static const struct {
      "    4 |   x = cdiw(n, B)\n"
      "      |       ^~~~\n"
      "  hint: did you mean 'cdiv'?\n"},
-    {"import triton.language as tl\n@triton.jit\ndef k(n):\n  x = tl.cdib(n, 4)\n  y = tl.arange(0, 4)\n",
+    {"import triton.language as tl\n@triton.jit\ndef k(n):\n  x = tl.cdib(n, 4)\n  y = tl.where(n, 0, 4)\n",
      "k.py:4:10: error: the kernel language has no 'cdib'\n"
      "    4 |   x = tl.cdib(n, 4)\n"
      "      |          ^~~~\n"
      "  hint: did you mean 'cdiv'?\n"
-     "k.py:5:10: error: 'arange' is not supported\n"
-     "    5 |   y = tl.arange(0, 4)\n"
-     "      |          ^~~~~~\n"
-     "  hint: blocks of pointers have no meaning here; use make_block_ptr\n"},
+     "k.py:5:10: error: 'where' is not supported\n"
+     "    5 |   y = tl.where(n, 0, 4)\n"
+     "      |          ^~~~~\n"
+     "  hint: use + - * maximum minimum\n"},
     {"@jit\ndef k(n):\n  x = load(n)\n",
      "k.py:3:7: error: 'load' is not known here\n"
      "    3 |   x = load(n)\n"
