@@ -81,6 +81,7 @@ typedef struct cli_usage {
   const char *verb;      // "sim"
   const char *synopsis;  // "PROG.elf|TRACE"
   const char *text;      // what it does, a few lines
+  const char *examples;  // lines of two blanks and a call; NULL: none
   cli_options options[CLI_TABLES];
   size_t min_arguments, max_arguments;
   bool takes_array;  // --array and --isa

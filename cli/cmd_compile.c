@@ -109,6 +109,9 @@ cli_exit cli_compile(int argc, char **argv) {
           "Compiles a kernel (or, with --from, a program of an IR) to the commands of an array,\n"
           "or a network (an ONNX file or the name of a generated one) to an ELF.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build.",
+      .examples =
+          "  weft compile kernel.py --shape M=100,N=70 -o kernel.elf\n"
+          "  weft compile resnet50 -o resnet50.elf\n",
       .options = {CLI_OPTIONS(compile_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(compile_options, kernel)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(compile_options, kernel.tuning)),
                   CLI_OPTIONS(network_job_rows, offsetof(compile_options, network))},

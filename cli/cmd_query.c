@@ -177,6 +177,7 @@ cli_exit cli_query(int argc, char **argv) {
           "Prints the points of a sweep for which a condition holds: a table on a terminal, else CSV:\n"
           "  weft query s.sqlite \"cycles < 20e6 and dim <= 16 order by edp\" --limit 1\n"
           "A text that begins with SELECT is a statement of its own (docs/sweeps.md has the tables).",
+      .examples = "  weft query s.sqlite \"dim <= 16 order by edp\" --limit 1 --write-array best.yaml\n",
       .options = {CLI_OPTIONS(query_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 2};

@@ -25,6 +25,7 @@ cli_exit cli_report(int argc, char **argv) {
       .text =
           "Writes what a sweep found out as a page that a browser shows without a network, DIR/index.html,\n"
           "and its figures as CSV, SVG and PNG, DIR/figures (docs/report.md).",
+      .examples = "  weft report s.sqlite -o DIR\n",
       .options = {CLI_OPTIONS(report_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 1,

@@ -193,6 +193,9 @@ cli_exit cli_rtl(int argc, char **argv) {
           "              arrays of up to 8 x 8; takes minutes\n"
           "fit           a technology table of areas from what synth --json wrote of three arrays or\n"
           "              more; hw/tech/180nm.yaml is one",
+      .examples =
+          "  weft rtl dim8 -o DIR\n"
+          "  weft rtl build dim4\n",
       .options = {CLI_OPTIONS(rtl_rows, 0)},
       .min_arguments = 1,
       .max_arguments = 1 + HW_FIT_POINTS_MAX,

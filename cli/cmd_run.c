@@ -186,6 +186,9 @@ cli_exit cli_run(int argc, char **argv) {
           "Compiles, runs the commands on random data as fast as the accelerator takes them, and compares every byte\n"
           "with what the interpreter of the kernel makes of the same data.\n"
           "Exit code: 0 good, 1 bad input, 2 usage, 3 cannot map or build, 4 another result.",
+      .examples =
+          "  weft run workloads/kernels/gemm.py --shape M=512,N=512,K=512,scale=0.001,bias=False,relu=False\n"
+          "  weft run kernel.py --shape M=100,N=70 --tune 64 --print-mapping\n",
       .options = {CLI_OPTIONS(run_rows, 0), CLI_OPTIONS(kernel_option_rows, offsetof(run_options, kernel)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(run_options, kernel.tuning))},
       .min_arguments = 1,

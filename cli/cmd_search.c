@@ -324,6 +324,10 @@ cli_exit cli_search(int argc, char **argv) {
           "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
           "tables (resnet50, bert, ...), or .yaml, .csv and .onnx files. Each network is searched for itself, by\n"
           "gradients from random starts unless --exact asks for the proven optimum.",
+      .examples =
+          "  weft search resnet50 --max-area 5 -o DIR\n"
+          "  weft search model.onnx --simulate -o DIR\n"
+          "  weft search resnet50 bert-base --space default --weights 3,1 --max-latency 20\n",
       .options = {CLI_OPTIONS(search_rows, 0), {search_space_rows, SEARCH_SPACE_ROWS, offsetof(search_options, space)}},
       .min_arguments = 1,
       .max_arguments = 64,

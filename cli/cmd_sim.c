@@ -376,6 +376,13 @@ cli_exit cli_sim(int argc, char **argv) {
           "failed, 6 unhandled trap,\n"
           "7 illegal custom instruction, 8 local address out of range,\n"
           "9 access outside memory, 10 instruction limit, or the accelerator is stuck.",
+      .examples =
+          "  weft sim resnet50\n"
+          "  weft sim model.onnx --array dim8 --report DIR\n"
+          "  weft sim model.onnx --calibrate pictures --quality 4\n"
+          "  weft sim bert-base --seq 128 --timeline run.json.gz --timeline-level step\n"
+          "  weft sim resnet50 --tune 64 --fuse auto --json result.json\n"
+          "  weft sim program.elf --json -\n",
       .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_job_rows, offsetof(sim_options, network.job)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(sim_options, network.job.tuning)),
                   CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network)),

@@ -147,6 +147,10 @@ cli_exit cli_sweep(int argc, char **argv) {
                                   .text =
                                       "Times networks, step by step, on every array of a sweep (docs/sweeps.md).\n"
                                       "It may be interrupted at any time: the same command goes on where it ended.",
+                                  .examples =
+                                      "  weft sweep sizes.yaml --plan\n"
+                                      "  weft sweep sizes.yaml -o sizes.sqlite\n"
+                                      "  weft sweep sizes.yaml -o sizes.sqlite --extend\n",
                                   .options = {CLI_OPTIONS(sweep_rows, 0)},
                                   .min_arguments = 1,
                                   .max_arguments = 1};

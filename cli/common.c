@@ -34,16 +34,40 @@ typedef struct choices {
 // A name of one letter is a short option: -o FILE.
 static bool is_short(const wf_option *option) { return option->name[1] == '\0'; }
 
-static void print_option(const wf_option *option) {
+static void print_option(const wf_option *option, const char *help) {
   char left[64];
   snprintf(left, sizeof left, "%s%s%s%s", is_short(option) ? "-" : "--", option->name,
            option->argument == NULL ? "" : " ", option->argument == NULL ? "" : option->argument);
-  printf("  %-28s %s\n", left, option->help);
+  printf("  %-28s %s\n", left, help);
+}
+
+// What an option is for stands in front of its text; of these the help makes groups. The first one is of all others.
+static const struct {
+  const char *mark, *head;
+} groups[] = {{"", "options:"}, {"networks: ", "of networks:"}, {"generated networks: ", "of generated networks:"}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+static size_t group_of(const wf_option *option) {
+  size_t group = GROUPS - 1;
+  while (strncmp(option->help, groups[group].mark, strlen(groups[group].mark)) != 0) group--;
+  return group;
+}
+
+static void print_group(const choices *c, size_t group) {
+  bool empty = true;
+  for (size_t i = 0; i < c->count; i++) {
+    const wf_option *option = c->all[i].option;
+    if (group_of(option) != group) continue;
+    if (empty) printf("\n%s\n", groups[group].head);
+    print_option(option, option->help + strlen(groups[group].mark));
+    empty = false;
+  }
 }
 
 static void print_help(const cli_usage *usage, const choices *c) {
-  printf("usage: weft %s [OPTIONS] %s\n\n%s\n\noptions:\n", usage->verb, usage->synopsis, usage->text);
-  for (size_t i = 0; i < c->count; i++) print_option(c->all[i].option);
+  printf("usage: weft %s [OPTIONS] %s\n\n%s\n", usage->verb, usage->synopsis, usage->text);
+  for (size_t group = 0; group < GROUPS; group++) print_group(c, group);
+  if (usage->examples != NULL) printf("\nexamples:\n%s", usage->examples);
 }
 
 static cli_exit usage_error(const cli_usage *usage, const char *format, const char *what) {

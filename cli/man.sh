@@ -19,9 +19,12 @@ section() {
       # Where option and argument are wider than their column, one blank follows.
       gap = match($0, /  +/)
       if (gap == 0) { $1 = $1 " " $2; $2 = ""; gap = match($0, /  +/) }
-      print ".TP\n.B " substr($0, 1, gap - 1) "\n" substr($0, gap + RLENGTH)
+      text = substr($0, gap + RLENGTH)
+      print ".TP\n.B " substr($0, 1, gap - 1) "\n" (text ~ /^\./ ? "\\&" : "") text
       next
     }
+    options && /^  weft / { sub(/^ +/, ""); print ".br\n" $0; next }
+    options && /^[^ ]/ { print ".PP\n" $0; next }
     options && NF > 0 { sub(/^ +/, ""); print; next }
     !options && NF == 0 && !filled { next }
     !options { if (!filled) print ".PP\n.nf"; filled = 1; print }

@@ -16,6 +16,13 @@ for file in "$sources"/results/*.txt; do
   sed -n "2s|^# weft |${file##*/}	|p" "$file"
 done >>commands.txt
 
+# The examples of helps.
+for verb in $("$weft" --help | sed -n '/^verbs:$/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do
+  "$weft" "$verb" --help | sed -n "/^examples:\$/,\$s|^  weft |help.$verb	|p"
+done >examples.txt
+[ "$(wc -l <examples.txt)" -ge 10 ] || { echo "few examples in the helps"; exit 1; }
+cat examples.txt >>commands.txt
+
 # `weft bench NAME` has a help of its own.
 help_of() {
   case $1 in
