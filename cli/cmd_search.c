@@ -290,11 +290,12 @@ static const wf_option search_rows[] = {
 // What the joint search does not take; NULL: nothing of it is given.
 static const char *spaceless(const search_options *o, const cli_common *common) {
   if (o->exact || o->simulate || o->constants != NULL || o->fix != NULL || o->side_max + o->kib_max > 0)
-    return "--space takes no --exact, --simulate, --constants, --fix, --side-max and --kib-max";
+    return "--space and what is for it take no --exact, --simulate, --constants, --fix, --side-max and --kib-max";
   if (o->model != NULL || o->energy != NULL || o->clock != NULL || o->candidates + o->tune + o->flow > 0)
-    return "--space takes no --model, --energy, --clock, --candidates, --tune and --flow";
-  if (o->starts + o->steps > 0) return "--space takes no --starts and --steps";
-  if (common->array != NULL || common->isa != 0) return "--space takes no --array and --isa: the space has the base";
+    return "--space and what is for it take no --model, --energy, --clock, --candidates, --tune and --flow";
+  if (o->starts + o->steps > 0) return "--space and what is for it take no --starts and --steps";
+  if (common->array != NULL || common->isa != 0)
+    return "--space and what is for it take no --array and --isa: the space has the base";
   return o->threads > 1024 ? "at most 1024 threads" : NULL;
 }
 
@@ -311,8 +312,10 @@ static cli_exit search_space(const search_options *o, const cli_common *common, 
   return search_by_space(&o->space, &shared, common, count, names, diag);
 }
 
-static bool has_space_options(const search_space_options *s) {
-  return s->method != NULL || s->weights != NULL || s->front != NULL || s->latency != NULL;
+// What only the joint search knows asks for it, in the shipped space.
+static void imply_space(search_space_options *s) {
+  const bool asked = s->method != NULL || s->weights != NULL || s->front != NULL || s->latency != NULL;
+  if (s->space == NULL && asked) s->space = "default";
 }
 
 cli_exit cli_search(int argc, char **argv) {
@@ -323,11 +326,12 @@ cli_exit cli_search(int argc, char **argv) {
       .text =
           "Searches hardware sizes and mappings with the least energy x delay for networks: names of shipped layer\n"
           "tables (resnet50, bert, ...), or .yaml, .csv and .onnx files. Each network is searched for itself, by\n"
-          "gradients from random starts unless --exact asks for the proven optimum.",
+          "gradients from random starts unless --exact asks for the proven optimum. --space, or an option that is\n"
+          "for it, searches one array for all networks together.",
       .examples =
           "  weft search resnet50 --max-area 5 -o DIR\n"
           "  weft search model.onnx --simulate -o DIR\n"
-          "  weft search resnet50 bert-base --space default --weights 3,1 --max-latency 20\n",
+          "  weft search resnet50 bert-base --weights 3,1 --max-latency 20\n",
       .options = {CLI_OPTIONS(search_rows, 0), {search_space_rows, SEARCH_SPACE_ROWS, offsetof(search_options, space)}},
       .min_arguments = 1,
       .max_arguments = 64,
@@ -336,9 +340,8 @@ cli_exit cli_search(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
+  imply_space(&options.space);
   const bool space = options.space.space != NULL;
-  if (!space && has_space_options(&options.space))
-    return usage_error("--method, --weights, --pareto and --max-latency are for --space");
   const char *beside = space ? spaceless(&options, &common) : NULL;
   if (beside != NULL) return usage_error(beside);
   if (options.constants == NULL) options.constants = "dosa";

@@ -68,6 +68,13 @@ expect 0 'front of latency and area, hypervolume' "$weft" search table.yaml --sp
   --objective latency --pareto area
 expect 3 'within the bounds' "$weft" search table.yaml --space space.yaml --budget 6 --max-area 0.001 --quiet
 
+# What only the joint search knows asks for it, in the space `default`.
+expect 3 'within the bounds' "$weft" search table.yaml --max-latency 0.000001 --budget 2 --quiet
+"$weft" search table.yaml --weights 2 --method random --budget 2 --threads 1 --quiet --json implied.json || fail implied
+"$weft" search table.yaml --space default --weights 2 --method random --budget 2 --threads 1 --quiet --json said.json || fail said
+grep -v seconds said.json >said.txt
+grep -v seconds implied.json | diff said.txt - || fail "another space than the default one"
+
 # What costs what.
 expect 0 'mesh +383471 +268430 +536859' "$weft" array cost
 expect 0 '"unknown":' "$weft" array cost dim4 --json -
@@ -78,9 +85,9 @@ expect 1 "bad.yaml:2:22: error: '65' is no value of dma.bus_bits" "$weft" search
 printf 'parameters:\n  dma.bus_bits: [64]\nconstraints:\n  - dma.bus_bits < 64\n' >none.yaml
 expect 3 'no point of the space can be built' "$weft" search table.yaml --space ./none.yaml
 expect 1 'small-bus is one' "$weft" search table.yaml --space nothing
-expect 2 'are for --space' "$weft" search table.yaml --method random
-expect 2 'takes no --exact' "$weft" search table.yaml --space space.yaml --exact
-expect 2 'takes no --array' "$weft" search table.yaml --space space.yaml --array dim8
+expect 2 'take no --exact' "$weft" search table.yaml --max-latency 1 --exact
+expect 2 'take no --exact' "$weft" search table.yaml --space space.yaml --exact
+expect 2 'take no --array' "$weft" search table.yaml --space space.yaml --array dim8
 expect 2 'a number above 0 for each network' "$weft" search table.yaml --space space.yaml --weights 1,2
 expect 2 'another than --objective' "$weft" search table.yaml --space space.yaml --pareto edap
 expect 2 'number of simulations' "$weft" search table.yaml --space space.yaml --budget 3x

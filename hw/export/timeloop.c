@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "hw/export/export.h"
+#include "hw/tech.h"
 
 static void write_dram(const hw_array *array, FILE *out) {
   const uint32_t bus_bytes = array->dma.bus_bits / 8;
@@ -116,9 +117,8 @@ static void write_pes(const hw_derived *d, FILE *out) {
 
 bool hw_export_timeloop(const hw_array *array, FILE *out) {
   const hw_derived d = hw_derive(array);
-  const hw_param *technology = hw_param_find("chip.technology");
-  char node[HW_NAME_MAX];
-  hw_param_text(technology, hw_param_get(array, technology), node, sizeof node);
+  hw_tech tech;
+  hw_tech_of(&tech, array);
   fprintf(out,
           "# Array %s, hash %016" PRIx64 ": %" PRIu32 " x %" PRIu32
           " PEs as a Timeloop architecture.\n"
@@ -134,7 +134,7 @@ bool hw_export_timeloop(const hw_array *array, FILE *out) {
           "          attributes:\n"
           "            technology: %s\n"
           "          local:\n",
-          node);
+          tech.name);
   write_scratchpad(array, &d, out);
   write_columns(array, &d, out);
   write_pes(&d, out);

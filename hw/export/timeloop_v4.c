@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "hw/export/export.h"
+#include "hw/tech.h"
 
 // A component's head; attributes follow.
 static void write_component(FILE *out, const char *name, const char *class) {
@@ -89,9 +90,8 @@ static void write_elements(const hw_array *array, const hw_derived *d, FILE *out
 
 bool hw_export_timeloop_v4(const hw_array *array, FILE *out) {
   const hw_derived d = hw_derive(array);
-  const hw_param *technology = hw_param_find("chip.technology");
-  char node[HW_NAME_MAX];
-  hw_param_text(technology, hw_param_get(array, technology), node, sizeof node);
+  hw_tech tech;
+  hw_tech_of(&tech, array);
   fprintf(out,
           "# Array %s, hash %016" PRIx64 ": %" PRIu32 " x %" PRIu32
           " PEs as a Timeloop architecture.\n"
@@ -103,7 +103,7 @@ bool hw_export_timeloop_v4(const hw_array *array, FILE *out) {
           "    attributes:\n"
           "      technology: \"%s\"\n"
           "      global_cycle_seconds: %.6e\n",
-          array->name, hw_array_hash(array), d.dim, d.dim, node, 1e-6 / array->chip.clock_mhz);
+          array->name, hw_array_hash(array), d.dim, d.dim, tech.name, 1e-6 / array->chip.clock_mhz);
   write_main_memory(array, out);
   write_scratchpad(array, &d, out);
   write_fanout(out, "PEColumns", "meshX", d.dim, "N=1, C=1, P=1, Q=1, R=1, S=1", 7);

@@ -31,6 +31,15 @@ static double timeloop_number(const char *text, const char *key, int n) {
   return value;
 }
 
+static void check_technology(const char *text, const hw_array *array) {
+  hw_tech tech;
+  hw_tech_of(&tech, array);
+  char *quoted = wf_format("technology: \"%s\"\n", tech.name), *plain = wf_format("technology: %s\n", tech.name);
+  assert_true(tech.name[0] != '\0' && (strstr(text, quoted) != NULL || strstr(text, plain) != NULL));
+  wf_free(quoted);
+  wf_free(plain);
+}
+
 static void timeloop_has_the_sizes(void **state) {
   (void)state;
   enum { DRAM, SCRATCHPAD, ACCUMULATOR, REGISTERS, MAC };
@@ -46,6 +55,7 @@ static void timeloop_has_the_sizes(void **state) {
     assert_true(timeloop_number(text, "n_banks", 0) == array.scratchpad.banks);
     const uint32_t bus = array.dma.bus_bits / 8, memory = array.memory.bytes_per_cycle;
     assert_true(timeloop_number(text, "shared_bandwidth", 0) == (bus < memory ? bus : memory));
+    check_technology(text, &array);
     free(text);
   }
 }
@@ -100,6 +110,7 @@ static void timeloop_v4_has_the_sizes(void **state) {
     assert_true(is_near(timeloop_number(text, "global_cycle_seconds", 0) * array.chip.clock_mhz, 1e-6));
     assert_true((strstr(text, "keep: [Weights]") == NULL) == (array.mesh.dataflow == HW_DATAFLOW_OS));
     free(older);
+    check_technology(text, &array);
     free(text);
   }
 }
