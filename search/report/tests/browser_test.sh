@@ -40,6 +40,25 @@ sed 's/tiny.yaml/long.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >long_sweep.ya
 [ "$(wc -c <packed/index.html)" -lt $(($(wc -c <out/index.html) + 100000)) ] || fail "not packed: $(wc -c <packed/index.html) bytes"
 data_of packed | base64 -d | gunzip | grep -q '^{"title":.*words that words that.*}$' || fail "packed data are no JSON"
 
+# Two thousand points: the page stays small, and works (below).
+printf 'name: few\ndescription: one layer\nlayers:\n  - {name: product, P: 40, K: 32, C: 48}\n' >few.yaml
+cat >many.yaml <<'END'
+name: many
+parameters:
+  mesh.rows, mesh.columns: [4, 8, 16, 32]
+  dma.bus_bits: [64, 128]
+  load.queue: [2, 4, 8, 16, 32]
+  execute.queue: [4, 8, 16, 32, 64]
+  scratchpad.capacity_kib: [64, 128, 256, 512, 1024]
+  accumulator.capacity_kib: [64, 128]
+networks: [few.yaml]
+fidelity: flow
+END
+"$weft" sweep many.yaml -o many.sqlite --quiet
+"$weft" report many.sqlite -o many --no-pictures >path.txt
+bytes=$(wc -c <many/index.html)
+[ "$bytes" -lt 4000000 ] || fail "2,000 points take $bytes bytes"
+
 # The page with a listener in front and the test behind. A browser without a screen draws no frames by itself.
 with_test() {
   awk -v tests="$tests/$2" '
@@ -64,6 +83,23 @@ END
     fail "the browser ended: $(tail -n 5 browser.log)"
   grep -q "width $3: no problems" dom.html || fail "$1: $(grep -A3 verdict dom.html | head -n 5)"
 }
+# What the page takes beside an empty one is printed: a clock says nothing of a busy machine.
+now() { date +%s%3N; }
+mkdir -p empty
+printf '<!doctype html>\n<head>\n</head>\n<body>\n</body>\n' >empty/index.html
+echo "addEventListener('load', () => parent.postMessage({ width: innerWidth, problems: [] }, '*'));" >empty.js
+cat >drawn.js <<'END'
+addEventListener('load', async () => {
+  for (let i = 0; i < 2000 && !Chart.getChart('scatter'); i++) await new Promise((go) => setTimeout(go, 5));
+  parent.postMessage({ width: innerWidth, problems: Chart.getChart('scatter') ? [] : ['no chart'] }, '*');
+});
+END
+started=$(now)
+tests=. try empty empty.js 1280
+between=$(now)
+tests=. try many drawn.js 1280
+printf '2,000 points: %d bytes, drawn %d ms later than nothing\n' "$bytes" "$(($(now) - between - (between - started)))"
+try many browser_many.js 1280
 for width in 1280 390; do
   try out browser.js "$width"
   try packed browser.js "$width"
