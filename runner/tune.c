@@ -19,6 +19,7 @@
 #include "base/tasks.h"
 #include "compiler/network/steps.h"
 #include "runner/judge.h"
+#include "runner/settle.h"
 #include "runner/steps.h"
 #include "sim/figures.h"
 
@@ -427,7 +428,8 @@ static const map_mapping *find_in_both(void *context, const layer_call *call) {
 }
 
 network *run_tune_network(const run_tune_request *request, wf_diag *diag) {
-  if (request->options->tuning.count <= 1) return network_create(request->placed, request->options, diag);
+  if (request->options->tuning.count <= 1)
+    return run_settle_network(request->placed, request->options, request->inputs, diag);
   run_tune_result tuned;
   network *net = NULL;
   if (run_tune(request, &tuned, diag)) {
@@ -437,7 +439,7 @@ network *run_tune_network(const run_tune_request *request, wf_diag *diag) {
     options.mapping = find_in_both;
     options.context = &b;
     options.tuning.known = NULL;
-    net = network_create(request->placed, &options, diag);
+    net = run_settle_network(request->placed, &options, request->inputs, diag);
     if (net != NULL) {
       net->compile_seconds += tuned.seconds;
       net->options = *request->options;

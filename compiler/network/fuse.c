@@ -25,13 +25,48 @@ typedef struct judged {
   network_shares shares;
 } judged;
 
-typedef struct planner {
-  network *net;
+// What a window saved in the network.
+typedef struct measured {
+  network_window window;
+  int64_t saved;
+} measured;
+
+struct network_judgements {
   judged *windows;
   size_t count, room;
-  size_t done;  // windows that were judged
+  measured *measured;
+  size_t measured_count, measured_room;
   wf_arena *arena;
+};
+
+typedef struct planner {
+  network *net;
+  network_judgements *known;
+  size_t done;  // windows of `known` that were judged
 } planner;
+
+network_judgements *network_judgements_create(void) {
+  wf_arena *arena = wf_arena_create();
+  network_judgements *known = WF_ARENA_NEW(arena, network_judgements);
+  *known = (network_judgements){.arena = arena};
+  return known;
+}
+
+void network_judgements_destroy(network_judgements *known) {
+  if (known != NULL) wf_arena_destroy(known->arena);
+}
+
+static const measured *find_measured(const network_judgements *known, network_window window) {
+  for (size_t i = known->measured_count; i-- > 0;)
+    if (known->measured[i].window.first == window.first && known->measured[i].window.count == window.count)
+      return &known->measured[i];
+  return NULL;
+}
+
+void network_tell_mix(network_judgements *known, int first, int count, int64_t saved) {
+  *WF_ARENA_PUSH(known->arena, known->measured, known->measured_count, &known->measured_room) =
+      (measured){{first, count}, saved};
+}
 
 // Equal parts of the accumulator, or more for one of two steps.
 static const network_shares shares[] = {{{1, 1, 1}}, {{3, 1, 0}}, {{1, 3, 0}}};
@@ -80,8 +115,8 @@ static bool can_be_mixed(const network *net, network_window window) {
 
 static judged *find(const planner *p, network_window window) {
   const uint64_t key = key_of(p->net, window);
-  for (size_t w = 0; w < p->count; w++)
-    if (p->windows[w].key == key) return &p->windows[w];
+  for (size_t w = 0; w < p->known->count; w++)
+    if (p->known->windows[w].key == key) return &p->known->windows[w];
   return NULL;
 }
 
@@ -145,35 +180,37 @@ static bool is_worth_judging(const judged *w) {
 
 static void judge_one(void *context, size_t number) {
   planner *p = context;
-  judged *w = &p->windows[p->done + number];
+  judged *w = &p->known->windows[p->done + number];
   const compile_tuning *tuning = &p->net->options.tuning;
   if (tuning->screen != NULL) judge_by(p, tuning->screen, w);
   if (tuning->screen == NULL || is_worth_judging(w)) judge_by(p, tuning->judge, w);
 }
 
 // Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
-// save up to some percent less than the judge says: gains below that are none.
-static int64_t saved(const judged *w) {
-  enum { LEAST = 32 };  // a part of the cycles
-  if (w == NULL || w->mixed == UINT64_MAX || w->mixed + w->apart / LEAST >= w->apart) return 0;
+// save up to some percent less than the judge says: gains below that are none, unless somebody watches the network.
+static int64_t saved(const planner *p, const judged *w) {
+  enum { LEAST = 32, LEAST_WATCHED = 128 };  // a part of the cycles
+  const uint64_t least = p->net->options.judgements != NULL ? LEAST_WATCHED : LEAST;
+  if (w == NULL || w->mixed == UINT64_MAX || w->mixed + w->apart / least >= w->apart) return 0;
   return (int64_t)(w->apart - w->mixed);
 }
 
 static bool may_gain(const planner *p, network_window window) {
   if (window.count == 2) return true;
-  return saved(find(p, (network_window){window.first, 2})) > 0 ||
-         saved(find(p, (network_window){window.first + 1, 2})) > 0;
+  return saved(p, find(p, (network_window){window.first, 2})) > 0 ||
+         saved(p, find(p, (network_window){window.first + 1, 2})) > 0;
 }
 
 static void judge_windows(planner *p, int count) {
+  network_judgements *known = p->known;
+  p->done = known->count;
   for (int first = 0; first < p->net->step_count; first++) {
     const network_window window = {first, count};
     if (!can_be_mixed(p->net, window) || find(p, window) != NULL || !may_gain(p, window)) continue;
-    *WF_ARENA_PUSH(p->arena, p->windows, p->count, &p->room) =
+    *WF_ARENA_PUSH(known->arena, known->windows, known->count, &known->room) =
         (judged){.window = window, .key = key_of(p->net, window), .mixed = UINT64_MAX};
   }
-  wf_run_tasks(p->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
-  p->done = p->count;
+  wf_run_tasks(known->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
 }
 
 // ---- the cut
@@ -190,13 +227,14 @@ static int64_t gain_of(const planner *p, network_window window, network_shares *
   if (!can_be_mixed(p->net, window)) return 0;
   if (p->net->options.fuse == NETWORK_FUSE_ALL) return window.count;
   const judged *w = find(p, window);
+  const measured *m = find_measured(p->known, window);
   if (w != NULL) *how = w->shares;
-  return saved(w);
+  return m != NULL ? m->saved : saved(p, w);
 }
 
 static cut *find_cuts(const planner *p) {
   const int steps = p->net->step_count;
-  cut *cuts = WF_ARENA_ARRAY(p->arena, (size_t)steps + 1, cut);
+  cut *cuts = WF_ARENA_ARRAY(p->known->arena, (size_t)steps + 1, cut);
   for (int first = steps; first-- > 0;) {
     cuts[first] = (cut){.saved = cuts[first + 1].saved, .count = 1};
     for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
@@ -284,10 +322,11 @@ static bool replace_steps(const planner *p, const cut *cuts, wf_diag *diag) {
 bool network_fuse(network *net, wf_diag *diag) {
   if (net->options.fuse == NETWORK_FUSE_OFF) return true;
   assert(net->options.tuning.judge != NULL || net->options.fuse == NETWORK_FUSE_ALL);
-  planner p = {.net = net, .arena = wf_arena_create()};
+  network_judgements *own = net->options.judgements == NULL ? network_judgements_create() : NULL;
+  planner p = {.net = net, .known = own != NULL ? own : net->options.judgements};
   for (int count = 2; count <= NETWORK_MIXED_MAX && net->options.fuse == NETWORK_FUSE_AUTO; count++)
     judge_windows(&p, count);
   const bool good = replace_steps(&p, find_cuts(&p), diag);
-  wf_arena_destroy(p.arena);
+  network_judgements_destroy(own);
   return good;
 }

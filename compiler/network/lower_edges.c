@@ -98,6 +98,6 @@ bool network_lower_edges(network_lowering *l, const layer_desc *layer, int64_t l
                                     layer->map.size[BLOCK_DIM_K]);
   if (!find_parts(&s) || !are_narrow(l, &s) || network_lower_contents(l, at->weights, bytes) == NULL) return false;
   for (int i = 0; i < s.count; i++) add_layer(l, &s, &s.parts[i]);
-  l->net->steps[l->net->step_count - 1].macs = macs;
+  l->net->steps[l->net->step_count - s.count].macs = macs;
   return true;
 }

@@ -35,19 +35,11 @@ static network_place diagonal_of(network_lowering *l, network_place gate, int64_
 
 static void multiply_image(network_lowering *l, network_place x, network_place weights, network_place y) {
   const int64_t *dim = network_lower_input(l, 0)->dim;
-  layer_call call = {.kernel = LAYER_DEPTHWISE_CONV2D};
-  layer_add_argument(&call, "N", lang_int(1));
-  layer_add_argument(&call, "H", lang_int(dim[1]));
-  layer_add_argument(&call, "W", lang_int(dim[2]));
-  layer_add_argument(&call, "C", lang_int(dim[3]));
-  layer_add_argument(&call, "D", lang_int(hw_derive(l->array).dim));
-  layer_add_argument(&call, "R", lang_int(1));
-  layer_add_argument(&call, "S", lang_int(1));
-  layer_add_argument(&call, "scale", lang_float((double)graph_float(l->node, "scale", 1)));
-  network_step *step = network_lower_array(l, &call);
-  network_lower_bind(step, layer_kernels[call.kernel].inputs, x);
-  network_lower_bind(step, layer_kernels[call.kernel].weights, weights);
-  network_lower_bind(step, layer_kernels[call.kernel].results, y);
+  const layer_desc layer = {
+      .map = {.kind = MAP_DEPTHWISE, .size = {1, dim[1], dim[2], dim[3], 1, 1, 1}, .groups = 1, .result_bytes = 1},
+      .image = {dim[1], dim[2]},
+      .scale = (double)graph_float(l->node, "scale", 1)};
+  network_lower_layer(l, &layer, &(network_lower_operands){.inputs = x, .weights = weights, .results = y})->macs = 0;
 }
 
 static bool multiply_by_hart(network_lowering *l) {

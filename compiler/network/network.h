@@ -91,13 +91,22 @@ typedef enum {
   NETWORK_FUSE_ALL,   // they are mixed where they can be
 } network_fuse_mode;
 
+// What is known of windows of steps, for networks of one graph, array and mappings that are created one after the
+// other: equal windows are judged once, and what a window saved in the network counts in place of what the judge said.
+// A window is known by the number of its first step, counted without mixes.
+typedef struct network_judgements network_judgements;
+network_judgements *network_judgements_create(void);
+void network_judgements_destroy(network_judgements *known);
+void network_tell_mix(network_judgements *known, int first, int count, int64_t saved);
+
 typedef struct network_options {
   const hw_array *array;   // borrowed
   compile_tuning tuning;   // of runner/tune.h, which makes mappings of it; network_create takes the judge, for `fuse`
   network_fuse_mode fuse;  // auto needs the judge
-  unsigned jobs;           // threads that compile; 0: 1
-  bool straight;           // commands without loops: for C, which finds its own; loops take less memory
-  bool timing;             // the steps are only timed: kernels that differ in scales alone share a program
+  network_judgements *judgements;  // borrowed; NULL: none are known, and small gains are left alone
+  unsigned jobs;                   // threads that compile; 0: 1
+  bool straight;                   // commands without loops: for C, which finds its own; loops take less memory
+  bool timing;                     // the steps are only timed: kernels that differ in scales alone share a program
   // The mapping of a kernel; NULL, or returns NULL: the mapper's.
   const map_mapping *(*mapping)(void *context, const layer_call *call);
   void *context;

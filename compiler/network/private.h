@@ -79,7 +79,7 @@ const int8_t *network_lower_contents(const network_lowering *l, network_place pl
 bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at);
 
 // Steps for a layer of LAYER_CONV2D_NARROW whose image lies without the padding left and right of it, so many columns
-// left of it (lower_edges.c); the last counts `macs`. False: it is none for that, and there are no steps.
+// left of it (lower_edges.c); the first counts `macs`. False: it is none for that, and there are no steps.
 bool network_lower_edges(network_lowering *l, const layer_desc *layer, int64_t left, const network_lower_operands *at,
                          uint64_t macs);
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixes that are settled in the network: whatever the judge of single windows says, the network takes no longer than
+// without mixes, and leaves the same bytes.
+#include "runner/settle.h"
+
+#include "base/test.h"
+#include "compiler/quantise/quantise.h"
+#include "runner/judge.h"
+#include "runner/network.h"
+#include "workloads/networks/networks.h"
+
+typedef struct job {
+  hw_array array;
+  graph *placed;
+  void **inputs;
+} job;
+
+static job open_job(const char *name, const networks_options *options) {
+  job j;
+  wf_diag diag = wf_diag_to(stderr);
+  assert_true(hw_array_load(&j.array, "gemmini-default", &diag));
+  graph *model = networks_create(name, options, &diag);
+  assert_non_null(model);
+  const quantise_options quantise = {.seed = 1, .samples = 1, .int8_ends = true};
+  j.placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, &diag);
+  assert_non_null(j.placed);
+  graph_destroy(model);
+  j.inputs = quantise_random_inputs(j.placed, 1);
+  return j;
+}
+
+static void close_job(job *j) {
+  quantise_free_inputs(j->placed, j->inputs);
+  graph_destroy(j->placed);
+}
+
+typedef struct outcome {
+  uint64_t cycles, digest;
+  int mixes;
+} outcome;
+
+static outcome run(const job *j, network *net) {
+  wf_diag diag = wf_diag_to(stderr);
+  assert_non_null(net);
+  const sim_engine_options engine = {.quiet = true};
+  const run_network_config config = {
+      .engine = &sim_cycle_engine, .options = &engine, .inputs = (const void *const *)j->inputs, .check = true};
+  run_network_result result;
+  assert_true(run_network(net, &config, &result, &diag));
+  assert_int_equal(result.wrong, 0);
+  outcome o = {.cycles = result.cycles, .digest = result.digest};
+  for (int s = 0; s < net->step_count; s++) o.mixes += net->steps[s].parts > 1;
+  run_network_release(net, &result);
+  network_destroy(net);
+  return o;
+}
+
+// Says of each program that it takes a tenth less than the one before: a window looks better mixed than apart.
+static bool judge_that_lies(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
+  static double next = 1e15;
+  (void)program, (void)diag;
+  *verdict = (compile_verdict){.cycles = (uint64_t)next};
+  next *= 0.9;
+  return true;
+}
+
+static outcome run_settled(const job *j, compile_judge judge) {
+  wf_diag diag = wf_diag_to(stderr);
+  const network_options options = {
+      .array = &j->array, .tuning.judge = judge, .fuse = NETWORK_FUSE_AUTO, .jobs = judge == run_judge ? 2 : 1};
+  return run(j, run_settle_network(j->placed, &options, (const void *const *)j->inputs, &diag));
+}
+
+static void check(const char *name, const networks_options *made) {
+  wf_diag diag = wf_diag_to(stderr);
+  job j = open_job(name, made);
+  network_options options = {.array = &j.array, .tuning.judge = run_judge, .jobs = 2};
+  const outcome apart = run(&j, network_create(j.placed, &options, &diag));
+  options.fuse = NETWORK_FUSE_ALL;
+  const outcome all = run(&j, network_create(j.placed, &options, &diag));
+  const outcome best = run_settled(&j, run_judge), lied = run_settled(&j, judge_that_lies);
+  print_message("%s: apart %llu, all mixed %llu, settled %llu with %d mixes, by a judge that lies %llu with %d\n", name,
+                (unsigned long long)apart.cycles, (unsigned long long)all.cycles, (unsigned long long)best.cycles,
+                best.mixes, (unsigned long long)lied.cycles, lied.mixes);
+  assert_true(best.cycles <= apart.cycles && lied.cycles <= apart.cycles);
+  assert_true(all.cycles > apart.cycles);  // else a lie does no harm here
+  assert_int_equal(best.digest, apart.digest);
+  assert_int_equal(lied.digest, apart.digest);
+  close_job(&j);
+}
+
+static void test_settled(void **state) {
+  (void)state;
+  check("resnet50", &(networks_options){.seed = 1, .size = 48, .divisor = 2});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_settled)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
