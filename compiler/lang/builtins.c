@@ -22,12 +22,13 @@ const char *const lang_method_names[METHOD_COUNT] = {
 const char *const lang_dtype_names[LANG_DTYPES] = {"none", "int8", "int32", "float32"};
 
 static const char arithmetic[] = "use + - * maximum minimum";
-static const char reductions[] = "reductions within a block have no meaning here; sum with dot";
+static const char reductions[] =
+    "reductions within a block have no meaning here; sum with dot (softmax and layer norm are operators of networks)";
 static const char floats[] = "blocks are int8, int32 or float32";
 static const struct {
   const char *name, *reason;
 } refused[] = {
-    {"where", arithmetic},
+    {"where", "use maximum and minimum: where(x > 0, x, 0) is maximum(x, 0)"},
     {"exp", arithmetic},
     {"exp2", arithmetic},
     {"log", arithmetic},

@@ -126,7 +126,7 @@ static void start_recording(lang_lowerer *l) {
   p->body = NULL;
   p->loop_count = p->buffer_count = 0;
   memset(l->tensor_end, 0, (size_t)p->tensor_count * sizeof *l->tensor_end);
-  l->event_count = l->plan_count = l->wrap_count = 0;
+  l->event_count = l->plan_count = l->mark_count = 0;
   l->tail = &p->body;
   l->recording = true;
 }

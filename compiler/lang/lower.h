@@ -13,6 +13,7 @@
 //   lower_memory.c     loads, stores, shapes of what was loaded
 //   lower_pointer.c    blocks of indexes, pointers and masks: their arithmetic
 //   lower_mask.c       comparisons as masks, and pointers with masks as block pointers
+//   lower_spread.c     offsets of dimensions without a mask
 //   lower_wrap.c       what was read modulo a size does not get out
 //   lower_block.c      statements; products and arithmetic on blocks
 //   lower_statement.c  assignments, branches, calls
@@ -68,7 +69,7 @@ typedef struct lang_lower_block {
   bool transposed;
   const block_access *access;  // where it was loaded from, while it is still that; or NULL
   unsigned stores;             // how many stores there were when it was loaded
-  unsigned wrapped;            // a bit per dimension that was read modulo its extent
+  unsigned wrapped, open;      // how it was loaded: see lang_lower_mark
 } lang_lower_block;
 
 // A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
@@ -148,11 +149,12 @@ typedef struct lang_lower_axis {
   int count;
 } lang_lower_axis;
 
-// A load that reads dimensions modulo their extents.
-typedef struct lang_lower_wrap_mark {
-  const block_statement *load;
-  unsigned dims;
-} lang_lower_wrap_mark;
+// A load or store through a block of pointers. A bit per dimension: `wrapped`, it is read modulo its extent; `open`, it
+// has no end but that of the block.
+typedef struct lang_lower_mark {
+  block_statement *statement;
+  unsigned wrapped, open;
+} lang_lower_mark;
 
 typedef struct lang_lowerer {
   const lang_instance *instance;
@@ -189,8 +191,8 @@ typedef struct lang_lowerer {
   lang_lower_index *final_index;  // per variable, after a run with loops for the axes
   // How far each tensor is used.
   int64_t *tensor_end;
-  lang_lower_wrap_mark *wraps;
-  size_t wrap_count, wrap_room;
+  lang_lower_mark *marks;
+  size_t mark_count, mark_room;
 } lang_lowerer;
 
 bool lang_lower_fail(lang_lowerer *l, const lang_ast *node, const char *format, ...) WF_PRINTF(3, 4);  // returns false
@@ -250,8 +252,9 @@ bool lang_lower_and_masks(lang_lowerer *l, const lang_ast *node, const lang_lowe
 // ends at its extent, and of those the ones that are read modulo it.
 bool lang_lower_masked(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *pointers,
                        const lang_lower_value *mask, lang_lower_block_ptr *p, unsigned *checked, unsigned *wrapped);
-// ---- lower_wrap.c
+// ---- lower_wrap.c, lower_spread.c
 bool lang_lower_check_wraps(lang_lowerer *l);
+void lang_lower_spread(lang_lowerer *l);
 
 // ---- lower_memory.c
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);

@@ -200,6 +200,13 @@ static bool block_extreme(lang_lowerer *l, const lang_ast *node, block_op op, co
   return true;
 }
 
+// max(x, axis=0) of Triton.
+static bool refuse_reduction(lang_lowerer *l, const lang_ast *keyword) {
+  lang_lower_fail(l, keyword, "reductions within a block have no meaning here");
+  lang_lower_hint(l, "sum with dot; softmax and layer norm are operators of networks");
+  return false;
+}
+
 // Python's min() and max() of numbers; of what varies with loops if one is always the smaller one.
 static bool extreme(lang_lowerer *l, const lang_ast *node, bool largest, lang_lower_value *result) {
   if (node->count == 0) return lang_lower_fail(l, node, "min() and max() need arguments");
@@ -207,6 +214,7 @@ static bool extreme(lang_lowerer *l, const lang_ast *node, bool largest, lang_lo
   for (int i = 1; i < node->count; i++) {
     lang_lower_value next;
     double x, y;
+    if (node->items[i]->kind == AST_KEYWORD) return refuse_reduction(l, node->items[i]);
     if (!lang_lower_eval(l, node->items[i], BLOCK_NONE, &next)) return false;
     if (result->kind == VALUE_INDEX && next.kind == VALUE_INDEX) {
       int64_t least, most;

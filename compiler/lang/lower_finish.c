@@ -296,7 +296,9 @@ bool lang_lower_finish(lang_lowerer *l) {
   drop_unused(l);
   size_tensors(l);
   if (l->program->body == NULL) return lang_lower_fail(l, l->instance->kernel->function, "this kernel stores nothing");
-  if (!lang_lower_check_wraps(l) || !lang_lower_shapes(l)) return false;
+  if (!lang_lower_check_wraps(l)) return false;
+  lang_lower_spread(l);
+  if (!lang_lower_shapes(l)) return false;
   find_dims(l);
   block_visit(l->program->body, check_store, &check);
   return !check.failed;

@@ -138,14 +138,14 @@ static const char *stem_of(lang_lowerer *l, const char *name) {
   return suffix ? wf_arena_text(l->run, name, length - 4) : name;
 }
 
-static void mark_wrapped(lang_lowerer *l, const block_statement *load, unsigned dims) {
-  if (dims == 0 || !l->recording) return;
-  *WF_ARENA_PUSH(l->arena, l->wraps, l->wrap_count, &l->wrap_room) = (lang_lower_wrap_mark){load, dims};
+static void mark(lang_lowerer *l, block_statement *made, unsigned wrapped, unsigned open) {
+  if ((wrapped | open) == 0 || !l->recording) return;
+  *WF_ARENA_PUSH(l->arena, l->marks, l->mark_count, &l->mark_room) = (lang_lower_mark){made, wrapped, open};
 }
 
 // A load into a new buffer.
 static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access *access, unsigned wrapped,
-                      lang_lower_value *result) {
+                      unsigned open, lang_lower_value *result) {
   int64_t size[BLOCK_RANK_MAX];
   for (int d = 0; d < access->rank; d++) size[d] = access->dim[d].size;
   const char *hint = l->hint;
@@ -156,17 +156,21 @@ static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access 
   block_statement s = {.kind = BLOCK_LOAD};
   s.load.target = block_whole(l->program, buffer);
   s.load.access = *access;
-  const block_statement *made = lang_lower_emit(l, node, &s);
+  block_statement *made = lang_lower_emit(l, node, &s);
   if (made == NULL) return false;
-  mark_wrapped(l, made, wrapped);
+  mark(l, made, wrapped, open);
   block_access *kept = WF_ARENA_NEW(l->run, block_access);
   *kept = *access;
   *result = lang_lower_block_value(buffer, size, access->rank);
   result->block.access = kept;
   result->block.stores = l->stores;
   result->block.wrapped = wrapped;
+  result->block.open = open;
   return true;
 }
+
+// Dimensions of a block of pointers that have no end of their own.
+static unsigned open_dims(const target *t) { return t->p->span.line != 0 ? 0 : ((1U << t->p->rank) - 1) & ~t->checked; }
 
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
   target t;
@@ -174,7 +178,7 @@ bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **arg
       !check_padding(l, args[4]) || !check_range(l, node, t.p, t.checked))
     return false;
   const block_access access = access_of(t.p);
-  return emit_load(l, node, &access, t.wrapped, result);
+  return emit_load(l, node, &access, t.wrapped, open_dims(&t), result);
 }
 
 // What a store pools with: size, stride and border of the window.
@@ -250,7 +254,9 @@ bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **ar
   s.store.source = block_whole(l->program, v.block.buffer);
   s.store.epilogue.pool = pool;
   l->stores++;
-  return lang_lower_emit(l, node, &s) != NULL;
+  block_statement *made = lang_lower_emit(l, node, &s);
+  if (made != NULL) mark(l, made, 0, open_dims(&t));
+  return made != NULL;
 }
 
 // ---- shapes
@@ -283,13 +289,13 @@ bool lang_lower_reshape_access(const lang_lowerer *l, const block_access *from, 
   return f == from->rank;
 }
 
-// Dimensions that were read modulo an extent, when dimensions of 1 came or went.
-static unsigned moved_dims(const lang_lower_block *b, const int64_t *size, int rank) {
+// Where marked dimensions are when dimensions of 1 came or went.
+static unsigned moved_dims(const lang_lower_block *b, unsigned of, const int64_t *size, int rank) {
   unsigned dims = 0;
-  for (int d = 0, from = 0; d < rank && b->wrapped != 0; d++) {
+  for (int d = 0, from = 0; d < rank && of != 0; d++) {
     if (size[d] == 1) continue;
     while (from < b->rank && b->size[from] == 1) from++;
-    dims |= (b->wrapped >> from++ & 1) << d;
+    dims |= (of >> from++ & 1) << d;
   }
   return dims;
 }
@@ -322,5 +328,5 @@ bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_
                     "the last dimension must stay; of a block that was just loaded, dimensions of 1 can come and go");
     return false;
   }
-  return emit_load(l, node, &access, moved_dims(b, size, rank), result);
+  return emit_load(l, node, &access, moved_dims(b, b->wrapped, size, rank), moved_dims(b, b->open, size, rank), result);
 }

@@ -77,8 +77,8 @@ static void follow_load(follower *f, const block_statement *s) {
   const block_access *a = &s->load.access;
   const beyond none = {.is = true};
   unsigned dims = 0;
-  for (size_t i = 0; i < f->l->wrap_count; i++)
-    if (f->l->wraps[i].load == s) dims |= f->l->wraps[i].dims;
+  for (size_t i = 0; i < f->l->mark_count; i++)
+    if (f->l->marks[i].statement == s) dims |= f->l->marks[i].wrapped;
   for (int d = 0; d < a->rank; d++) {
     const beyond b = {true, a->tensor, a->dim[d].offset, a->dim[d].extent};
     if ((dims >> d & 1) == 0 || most_ahead(f, &b, &none) + a->dim[d].size - 1 < 0) continue;
@@ -161,7 +161,7 @@ static void follow(void *context, block_statement *s) {
 
 bool lang_lower_check_wraps(lang_lowerer *l) {
   follower f = {.l = l};
-  if (l->wrap_count == 0) return true;
+  if (l->mark_count == 0) return true;
   f.of = WF_ARENA_ARRAY(l->arena, (size_t)l->program->buffer_count + 1, place);
   do {
     f.changed = false;

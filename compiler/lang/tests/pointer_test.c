@@ -85,11 +85,64 @@ static void test_copies(void **state) {
   }
 }
 
+// ---- the same program as with block pointers
+
+#define HEAD                                                                               \
+  "from weft import *\n@jit\ndef k(a_ptr: int8, b_ptr: int8, c_ptr: int8, M, N, K):\n"     \
+  "  m = program_id(0) * 16\n  n = program_id(1) * 8\n  acc = zeros((16, 8), int32)\n"     \
+  "  i = m + arange(0, 16)\n  j = n + arange(0, 8)\n  l = arange(0, 4)\n"                  \
+  "  a = a_ptr + i[:, None] * K + l[None, :]\n  b = b_ptr + l[:, None] * N + j[None, :]\n" \
+  "  c = c_ptr + i[:, None] * N + j[None, :]\n"                                            \
+  "  p = make_block_ptr(a_ptr, (M, K), (K, 1), (m, 0), (16, 4), (1, 0))\n"                 \
+  "  q = make_block_ptr(b_ptr, (K, N), (N, 1), (0, n), (4, 8), (1, 0))\n"                  \
+  "  r = make_block_ptr(c_ptr, (M, N), (N, 1), (m, n), (16, 8), (1, 0))\n"                 \
+  "  for k in range(0, K, 4):\n"
+#define TAIL "grid = (cdiv(M, 16), cdiv(N, 8))\n"
+
+// The text of the lowered program, to be freed.
+static char *program_of(const char *body, const char *args) {
+  char text[2 * TEXT_MAX], *printed = NULL;
+  size_t length = 0;
+  wf_diag diag = wf_diag_to(stderr);
+  snprintf(text, sizeof text, HEAD "%s" TAIL, body);
+  kernel_case c = open_instance(lang_parse("same.py", text, strlen(text), &diag), "k", args, 0, 1);
+  FILE *out = open_memstream(&printed, &length);
+  block_print(c.program, out);
+  fclose(out);
+  check(c, text);
+  return printed;
+}
+
+static void check_same(const char *a, const char *b, const char *args) {
+  char *x = program_of(a, args), *y = program_of(b, args);
+  assert_string_equal(x, y);
+  free(x);
+  free(y);
+}
+
+static void test_same_programs(void **state) {
+  (void)state;
+  check_same(
+      "    acc += dot(load(a, mask=(i[:, None] < M) & (l[None, :] < K - k)), "
+      "load(b, mask=(l[:, None] < K - k) & (j[None, :] < N)))\n    a += 4\n    b += 4 * N\n"
+      "  y = (acc * 0.01).to(int8)\n  store(c, y, mask=(i[:, None] < M) & (j[None, :] < N))\n",
+      "    acc += dot(load(p, boundary_check=(0, 1)), load(q, boundary_check=(0, 1)))\n"
+      "    p = advance(p, (0, 4))\n    q = advance(q, (4, 0))\n"
+      "  y = (acc * 0.01).to(int8)\n  store(r, y, boundary_check=(0, 1))\n",
+      "M=40,N=21,K=14");
+  check_same(
+      "    acc += dot(load(a), load(b))\n    a += 4\n    b += 4 * N\n  y = (acc * 0.01).to(int8)\n  store(c, y)\n",
+      "    acc += dot(load(p), load(q))\n    p = advance(p, (0, 4))\n    q = advance(q, (4, 0))\n"
+      "  y = (acc * 0.01).to(int8)\n  store(r, y)\n",
+      "M=48,N=24,K=20");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vectors),
       cmocka_unit_test(test_products),
       cmocka_unit_test(test_copies),
+      cmocka_unit_test(test_same_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static const struct {
      "k.py:5:10: error: 'where' is not supported\n"
      "    5 |   y = tl.where(n, 0, 4)\n"
      "      |          ^~~~~\n"
-     "  hint: use + - * maximum minimum\n"},
+     "  hint: use maximum and minimum: where(x > 0, x, 0) is maximum(x, 0)\n"},
     {"@jit\ndef k(n):\n  x = load(n)\n",
      "k.py:3:7: error: 'load' is not known here\n"
      "    3 |   x = load(n)\n"
