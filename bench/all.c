@@ -46,6 +46,7 @@ static const table tables[] = {
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},
     {"decode", "one token behind a cache of keys and values", {"bench", "decode"}, true},
+    {"depth", "blocks with 1 to 4 slots of each operand", {"bench", "depth"}, false},
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},
     {"sweep", "speed of sweeps: 100 arrays x ResNet-50", {"bench", "sweep"}, true},
     {"study", "compression, lowering, mapping and arrays crossed", {"bench", "study"}, true},
