@@ -31,7 +31,7 @@ static const operator_row operators[] = {
     {"small blocks", MAP_GEMM, {1, 96, 1, 96, 512, 1, 1}, {1, 32, 1, 32, 32, 1, 1}},
     {"attention", MAP_BATCHED, {4, 64, 1, 64, 512, 1, 1}, {1, 32, 1, 32, 64, 1, 1}},
     {"1 x 1", MAP_CONV, {1, 14, 14, 64, 512, 1, 1}, {1, 4, 14, 32, 64, 1, 1}},
-    {"3 x 3", MAP_CONV, {1, 7, 7, 64, 256, 3, 3}, {1, 7, 7, 32, 32, 3, 3}},
+    {"3 x 3", MAP_CONV, {1, 7, 7, 64, 256, 3, 3}, {1, 7, 7, 32, 64, 1, 1}},
 };
 static const uint32_t latencies[] = {20, 100, 400}, bank_counts[] = {4, 16};
 enum {

@@ -182,6 +182,8 @@ typedef struct cost_places {
   int banks;
 } cost_places;
 
+// Leaves as many slots as are used: those that have banks of their own, two of an operand at least.
+void cost_limit_slots(const cost_model *m, cost_slots *slots);
 // Whether there are banks for each slot.
 bool cost_has_own_banks(const cost_model *m, const cost_slots *slots);
 cost_places cost_places_of(const cost_model *m, const cost_slots *slots);

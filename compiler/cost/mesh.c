@@ -23,13 +23,21 @@ bool cost_has_own_banks(const cost_model *m, const cost_slots *s) {
   return banks * m->hw.sp_bank_rows <= m->hw.sp_rows;
 }
 
+void cost_limit_slots(const cost_model *m, cost_slots *s) {
+  while (!cost_has_own_banks(m, s)) {
+    const int most = s->depth[COST_INPUTS] > s->depth[COST_WEIGHTS] ? COST_INPUTS : COST_WEIGHTS;
+    if (s->depth[most] <= 2) return;
+    s->depth[most]--;
+  }
+}
+
 cost_places cost_places_of(const cost_model *m, const cost_slots *s) {
   cost_places p = {.apart = true};
   if (!s->unrolled && cost_has_own_banks(m, s)) return p;
   const double bank = m->hw.sp_bank_rows;
   double inputs = (double)s->rows[COST_INPUTS], weights = (double)s->rows[COST_WEIGHTS];
   double room = (double)m->hw.sp_rows / 2;
-  if (!s->unrolled && (s->depth[COST_INPUTS] > 2 || s->depth[COST_WEIGHTS] > 2 || inputs + weights > room)) {
+  if (!s->unrolled && inputs + weights > room) {
     p.apart = false;
     inputs *= s->depth[COST_INPUTS];
     weights *= s->depth[COST_WEIGHTS];

@@ -25,6 +25,7 @@ typedef struct machine {
   const map_layer *layer;
   const map_mapping *mapping;
   const map_footprint *f;
+  cost_slots slots;  // that are used
   cost_model cost;
   const cost_constants *c;
   double dim, peak, line, cache;  // columns, bytes of main memory per cycle, bytes
@@ -275,8 +276,7 @@ static double breaks(const machine *x) {
 
 // What loads take from the reads of slots in the same banks.
 static double conflict_cycles(const machine *x, double load) {
-  const cost_slots slots = map_slots(x->mapping, x->f);
-  return cost_has_own_banks(&x->cost, &slots) ? 0 : x->c->conflict_share * load;
+  return cost_has_own_banks(&x->cost, &x->slots) ? 0 : x->c->conflict_share * load;
 }
 
 static double norm(const machine *x, const double *totals, int count) {
@@ -349,12 +349,14 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
                     const cost_constants *constants, double limit) {
   machine x = {.layer = layer,
                .mapping = m,
+               .slots = map_slots(m, f),
                .f = f,
                .cost = cost_model_of(array, constants),
                .c = constants,
                .line = (double)cost_line_bytes(array),
                .cache = array->l2.present ? 1024.0 * array->l2.capacity_kib : 0,
                .mesh = (double)f->mesh_cycles};
+  cost_limit_slots(&x.cost, &x.slots);
   x.dim = x.cost.dim;
   x.peak = x.cost.peak;
   if (layer->kind == MAP_WINDOW) return window_estimate(&x);
@@ -372,8 +374,8 @@ double map_estimate(const map_layer *layer, const map_mapping *m, const hw_array
   const double memory = (lines / x.peak + write_back_cycles(&x, stored, back)) *
                         (1 + constants->short_runs * constants->short_rows / (tile_rows(&x) + constants->short_rows));
   const double stalls =
-      stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], m->depth[MAP_WEIGHTS], inputs.cycles) +
-      stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], m->depth[MAP_INPUTS], weights.cycles) +
+      stall_of(&x, &weights, (double)f->dram_bytes[MAP_WEIGHTS], x.slots.depth[COST_WEIGHTS], inputs.cycles) +
+      stall_of(&x, &inputs, (double)f->dram_bytes[MAP_INPUTS], x.slots.depth[COST_INPUTS], weights.cycles) +
       store_stalls(&x, store) + residual_stalls(&x, residual);
   const double first = beginning(&x, &weights, &inputs, stored);
   // The columns of a tile are complete one after the other: only the last ones are stored behind all products.

@@ -3,7 +3,8 @@
 //
 // Scratchpad banks have one port: a load that writes a bank takes the cycle of a product that reads it, and two
 // operands in one bank cost a product twice the time. So slots that are read and slots that are filled lie in different
-// banks, as far as there are banks. In the accumulator results that a wide store shall take lie in tiles.
+// banks, as far as there are banks: of more than two slots as many are used as have banks of their own, or two. In the
+// accumulator results that a wide store shall take lie in tiles.
 #include <inttypes.h>
 
 #include "base/number.h"
@@ -110,6 +111,27 @@ static bool place_in_banks(const place *p) {
   return true;
 }
 
+// The operand with the most slots, of as many weights; BLOCK_NONE: none has more than two.
+static int deepest(const place *p) {
+  int found = BLOCK_NONE;
+  uint32_t most = 2;
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    const block_buffer *buffer = &p->program->buffers[b];
+    if (buffer->scope != BLOCK_SP || p->beside[b] || buffer->depth <= 2) continue;
+    if (buffer->depth > most || (buffer->depth == most && p->weights[b])) found = b;
+    most = wf_max(most, buffer->depth);
+  }
+  return found;
+}
+
+// As many slots as have banks of their own, two at least (cost_limit_slots). Where a slot is filled in the bank of one
+// that is read, more than two lose what they hide.
+static bool place_deep(const place *p) {
+  for (int b; !place_in_banks(p); p->program->buffers[b].depth--)
+    if ((b = deepest(p)) == BLOCK_NONE) return false;
+  return true;
+}
+
 // Slots of two turns in two halves; inputs from the bottom of a half, weights from its top.
 static bool place_in_halves(const place *p) {
   int64_t half = p->operand_rows / 2, low = 0, high = half;
@@ -119,7 +141,6 @@ static bool place_in_halves(const place *p) {
     for (int b = 0; b < p->program->buffer_count; b++) {
       block_buffer *buffer = &p->program->buffers[b];
       if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
-      if (buffer->depth > 2) return false;
       int64_t rows = slot_rows(p, b);
       if (p->weights[b]) high -= rows;
       if (round == 1) put(buffer, p->weights[b] ? high : low, half);
@@ -151,6 +172,15 @@ static void place_beside(place *p) {
     if (buffer->scope != BLOCK_SP || !p->beside[b]) continue;
     p->operand_rows -= slot_rows(p, b) * buffer->depth;
     put(buffer, p->operand_rows, slot_rows(p, b));
+  }
+}
+
+// Two slots of results hide the stores of one; more put them off to where they meet the last ones, which was measured
+// to take up to 1.05 times as long (`weft bench depth`).
+static void limit_results(const place *p) {
+  for (int b = 0; b < p->program->buffer_count; b++) {
+    block_buffer *buffer = &p->program->buffers[b];
+    if (buffer->scope == BLOCK_ACC && buffer->depth > 2) buffer->depth = 2;
   }
 }
 
@@ -220,7 +250,8 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
       !check_capacity(&p, BLOCK_ACC, "accumulator", p.derived.acc_rows))
     return false;
   place_beside(&p);
-  if (!place_in_banks(&p) && !place_in_halves(&p)) place_packed(&p);
+  if (!place_deep(&p) && !place_in_halves(&p)) place_packed(&p);
+  limit_results(&p);
   place_accumulator(&p);
   return true;
 }

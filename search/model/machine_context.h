@@ -11,6 +11,7 @@ typedef struct machine_context {
   const map_mapping *m;
   cost_model cost;
   map_footprint f;
+  uint8_t depth[MAP_OPERANDS];  // slots that are used
   cost_places places;
 } machine_context;
 

@@ -20,10 +20,11 @@ typedef struct machine_stream {
 typedef struct machine_work {
   double dim;
   double stages;
-  double mesh;        // cycles of a stage
-  double products;    // of a stage
-  double fresh_rows;  // of weights that products of a stage read
-  double pairs;       // of them issuing more than computing
+  uint8_t depth[MAP_OPERANDS];  // slots that are used
+  double mesh;                  // cycles of a stage
+  double products;              // of a stage
+  double fresh_rows;            // of weights that products of a stage read
+  double pairs;                 // of them issuing more than computing
   machine_stream load[MAP_RESULTS];
   double bias;                                          // of the load unit for a tile
   double store;                                         // of the store unit for a tile

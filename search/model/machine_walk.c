@@ -60,7 +60,7 @@ static bool ends(const walker *w, int position) {
 }
 
 static number *slot(walker *w, map_operand operand) {
-  return &w->t.free[operand][w->instance[operand] % w->m->depth[operand]];
+  return &w->t.free[operand][w->instance[operand] % w->work->depth[operand]];
 }
 
 // When the front end comes to the loads of a stage that stand just in front of it: as far ahead of the products as the
@@ -77,7 +77,7 @@ static number reached(const walker *w) {
 // Whether each portion of the only slot of a buffer may be loaded again on its own; a load of several waits for all.
 static bool is_piecemeal(const walker *w, map_operand operand) {
   const machine_stream *s = &w->work->load[operand];
-  return w->m->depth[operand] == 1 && s->portions > 1 && s->commands >= 1 && !s->spread;
+  return w->work->depth[operand] == 1 && s->portions > 1 && s->commands >= 1 && !s->spread;
 }
 
 // When the rows of a portion are free for the next load into them.
@@ -92,7 +92,7 @@ static number free_from(walker *w, map_operand operand) {
 // count as touched.
 static number alone_of(const walker *w, map_operand operand) {
   const machine_stream *s = &w->work->load[operand];
-  if (w->m->depth[operand] != 1 || !s->spread) return fixed(0);
+  if (w->work->depth[operand] != 1 || !s->spread) return fixed(0);
   const number all = sum(w->s, STREAM(w, operand, LATENCY), STREAM(w, operand, DATA));
   const number behind = later(w->s, fixed(0), less(w->s, all, TERM(w, DIM)));
   return times(w->s, fixed(wf_min(s->commands, 1)), behind);
@@ -174,7 +174,7 @@ static void go_on(walker *w, int position, const clocks *before, double iteratio
   if (w->late) push(w, t->ends, STAGES_KEPT, mesh);
   for (int o = 0; o < MAP_OPERANDS; o++) {
     if (position >= (o == MAP_RESULTS ? w->results : w->m->residency[o])) continue;
-    push(w, t->free[o], w->m->depth[o], o == MAP_RESULTS ? store : mesh);
+    push(w, t->free[o], w->work->depth[o], o == MAP_RESULTS ? store : mesh);
     if (o != MAP_RESULTS && is_piecemeal(w, (map_operand)o)) push(w, t->used[o], PORTIONS_KEPT, mesh);
   }
 }

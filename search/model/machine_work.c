@@ -2,6 +2,7 @@
 // What stages take of the units: see machine_private.h. Memory, loads and mesh have files of their own; here are
 // stores, what the compiler assumes of the order, and the sum.
 #include <math.h>
+#include <string.h>
 
 #include "search/model/machine_context.h"
 
@@ -138,7 +139,11 @@ machine_context machine_context_of(const map_layer *layer, const map_mapping *ma
                                    const cost_constants *constants) {
   machine_context x = {
       .layer = layer, .m = mapping, .cost = cost_model_of(array, constants), .f = map_measure(layer, mapping, array)};
-  const cost_slots slots = map_slots(mapping, &x.f);
+  cost_slots slots = map_slots(mapping, &x.f);
+  cost_limit_slots(&x.cost, &slots);
+  x.depth[MAP_WEIGHTS] = (uint8_t)slots.depth[COST_WEIGHTS];
+  x.depth[MAP_INPUTS] = (uint8_t)slots.depth[COST_INPUTS];
+  x.depth[MAP_RESULTS] = mapping->depth[MAP_RESULTS] < 2 ? 1 : 2;
   x.places = cost_places_of(&x.cost, &slots);
   return x;
 }
@@ -147,6 +152,7 @@ machine_work machine_work_in(const machine_context *x) {
   const cost_constants *constants = x->cost.c;
   machine_work w = {.dim = x->cost.dim, .stages = 1};
   for (int p = 0; p < MAP_POSITIONS; p++) w.stages *= (double)map_loop_trips(x->m, p);
+  memcpy(w.depth, x->depth, sizeof w.depth);
   w.mesh = machine_mesh_cycles(x, &w.pairs, &w.products, &w.fresh_rows);
   w.memory = written_cycles(x);
   for (int o = 0; o < MAP_RESULTS; o++) {

@@ -161,7 +161,7 @@ static void operands_share_banks_where_there_are_few(void **state) {
   const cost_slots apart = {.rows = {bank, bank}, .depth = {2, 2}},
                    halves = {.rows = {bank / 2, bank + 1}, .depth = {2, 2}};
   const cost_slots packed = {.rows = {bank, bank}, .depth = {3, 1}, .unrolled = false},
-                   deep = {.rows = {bank, bank / 4}, .depth = {3, 4}};
+                   full = {.rows = {bank, bank + bank / 2}, .depth = {1, 2}};
   assert_true(cost_has_own_banks(&m, &apart) && cost_places_of(&m, &apart).apart);
   assert_true(cost_has_own_banks(&m, &packed));
   // Half of the memory for a turn: weights in the second bank's upper half, which has one row of inputs.
@@ -171,11 +171,31 @@ static void operands_share_banks_where_there_are_few(void **state) {
   assert_true(near(h.share[COST_INPUTS][1], 1.0 / (double)(bank + 1)));
   assert_true(near(cost_bank_conflicts(&h), 1.0 / (double)(bank + 1)));
   assert_true(cost_bank_writes(&m, &h, COST_WEIGHTS) == 0);
-  // All slots packed: four of inputs fill the first bank, three of weights the others.
-  const cost_places d = cost_places_of(&m, &deep);
-  assert_true(!d.apart && d.banks == 4 && near(d.share[COST_INPUTS][0], 1) && near(d.share[COST_WEIGHTS][3], 1.0 / 3));
-  assert_true(cost_bank_conflicts(&d) == 0 && near(cost_bank_writes(&m, &d, COST_INPUTS), 1));
-  assert_true(near(cost_bank_writes(&m, &d, COST_WEIGHTS), 1.0 / 3));
+  // All slots packed: those of inputs fill three banks, weights the last one.
+  const cost_places d = cost_places_of(&m, &full);
+  assert_true(!d.apart && d.banks == 4 && near(d.share[COST_INPUTS][0], 1.0 / 3) && near(d.share[COST_WEIGHTS][3], 1));
+  assert_true(cost_bank_conflicts(&d) == 0 && near(cost_bank_writes(&m, &d, COST_INPUTS), 1.0 / 3));
+  assert_true(near(cost_bank_writes(&m, &d, COST_WEIGHTS), 1));
+}
+
+static void slots_are_as_many_as_banks(void **state) {
+  (void)state;
+  hw_array array = default_array(HW_MEMORY_DDR3);
+  static const struct {
+    uint32_t banks;
+    int asked[COST_OPERANDS], used[COST_OPERANDS];
+  } cases[] = {
+      {4, {4, 4}, {2, 2}}, {4, {3, 1}, {3, 1}},  {4, {1, 4}, {1, 3}}, {4, {2, 2}, {2, 2}},  {8, {4, 4}, {4, 4}},
+      {8, {8, 3}, {5, 3}}, {16, {8, 8}, {8, 8}}, {2, {4, 2}, {2, 2}}, {16, {1, 1}, {1, 1}},
+  };
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    array.scratchpad.banks = cases[n].banks;
+    const cost_model m = cost_model_of(&array, &cost_fitted);
+    cost_slots s = {.rows = {16, 16}, .depth = {cases[n].asked[0], cases[n].asked[1]}};
+    cost_limit_slots(&m, &s);
+    assert_int_equal(s.depth[0], cases[n].used[0]);
+    assert_int_equal(s.depth[1], cases[n].used[1]);
+  }
 }
 
 int main(void) {
@@ -190,6 +210,7 @@ int main(void) {
       cmocka_unit_test(planned_commands),
       cmocka_unit_test(products_of_few_rows_take_as_long),
       cmocka_unit_test(operands_share_banks_where_there_are_few),
+      cmocka_unit_test(slots_are_as_many_as_banks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
