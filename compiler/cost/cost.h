@@ -182,7 +182,8 @@ typedef struct cost_places {
   int banks;
 } cost_places;
 
-// Leaves as many slots as are used: those that have banks of their own, two of an operand at least.
+// Reduces the slots of both operands to those that the compiler uses: as many as have scratchpad banks of their own,
+// and at least two of each operand that has two.
 void cost_limit_slots(const cost_model *m, cost_slots *slots);
 // Whether there are banks for each slot.
 bool cost_has_own_banks(const cost_model *m, const cost_slots *slots);

@@ -17,8 +17,8 @@ void graph_names_clear(graph_names *names);
 // The first name without an entry of BASE, BASE SEPARATOR FIRST, and so on with the next numbers. A base remembers
 // which numbers were given out.
 const char *graph_names_unused(graph_names *names, wf_arena *arena, const char *base, const char *separator, int first);
-// Whether nobody recognises the name, since an exporter counted it up: a bare number, `3356`, `3356.i8`, or
-// `onnx::Conv_17`; or that, or a word with a number, `input.2`, `input.2.i8`.
+// Names that an exporter gave by counting tensors, and that no reader knows from the model's source: a number, `3356`,
+// `3356.i8`, `onnx::Conv_17`; for the second function also a word with a number, `input.2`, `input.2.i8`.
 bool graph_names_is_number(const char *name);
 bool graph_names_is_counted(const char *name);
 

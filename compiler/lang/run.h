@@ -119,6 +119,10 @@ bool lang_run_places(lang_runner *r, const lang_ast *node, const lang_run_indexe
 
 bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args);
+// Shapes together: dimensions of one repeat, missing ones lead. False: they do not go together.
+bool lang_run_common_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank, int64_t *size, int *rank);
+// The element of a block of the first shape that goes with element `e` of one of the common shape.
+int64_t lang_run_matching(const int64_t *own_size, int own_rank, const int64_t *size, int rank, int64_t e);
 bool lang_run_dot(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, int extreme, const lang_run_value *a,
                          const lang_run_value *b, lang_run_value *result);

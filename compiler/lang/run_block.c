@@ -356,21 +356,20 @@ static lang_run_cell float_cell(lang_ast_op op, int extreme, lang_run_cell a, la
   return (lang_run_cell){.f = op == AST_ADD ? a.f + b.f : op == AST_SUB ? a.f - b.f : a.f * b.f};
 }
 
-// The element of a block that goes with element `e` of the result; dimensions of one repeat, missing ones lead.
-static int64_t matching(const lang_run_block *b, const lang_run_block *result, int64_t e) {
+int64_t lang_run_matching(const int64_t *own_size, int own_rank, const int64_t *size, int rank, int64_t e) {
   int64_t at = 0, weight = 1;
-  for (int d = result->rank - 1, own = b->rank - 1; d >= 0 && own >= 0; e /= result->size[d], d--, own--) {
-    if (b->size[own] != 1) at += weight * (e % result->size[d]);
-    weight *= b->size[own];
+  for (int d = rank - 1, own = own_rank - 1; d >= 0 && own >= 0; e /= size[d], d--, own--) {
+    if (own_size[own] != 1) at += weight * (e % size[d]);
+    weight *= own_size[own];
   }
   return at;
 }
 
-static bool common_shape(const lang_run_block *a, const lang_run_block *b, int64_t *size, int *rank) {
-  *rank = a->rank > b->rank ? a->rank : b->rank;
+bool lang_run_common_shape(const int64_t *a, int a_rank, const int64_t *b, int b_rank, int64_t *size, int *rank) {
+  *rank = a_rank > b_rank ? a_rank : b_rank;
   for (int d = 0; d < *rank; d++) {
-    const int da = d - (*rank - a->rank), db = d - (*rank - b->rank);
-    const int64_t x = da < 0 ? 1 : a->size[da], y = db < 0 ? 1 : b->size[db];
+    const int da = d - (*rank - a_rank), db = d - (*rank - b_rank);
+    const int64_t x = da < 0 ? 1 : a[da], y = db < 0 ? 1 : b[db];
     if (x != y && x != 1 && y != 1) return false;
     size[d] = x > y ? x : y;
   }
@@ -389,11 +388,14 @@ bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, i
   if (extreme != 0 && a->dtype == LANG_INT8 && b->dtype == LANG_INT8) dtype = LANG_INT8;
   int64_t size[RUN_RANK_MAX];
   int rank;
-  if (!common_shape(a, b, size, &rank)) return lang_run_fail(r, node, "these shapes do not go together");
+  if (!lang_run_common_shape(a->size, a->rank, b->size, b->rank, size, &rank))
+    return lang_run_fail(r, node, "these shapes do not go together");
   lang_run_block *made = new_block(r, size, rank, dtype);
   for (int64_t e = 0; e < made->count; e++) {
-    const lang_run_cell x = converted(a->cells[matching(a, made, e)], a->dtype, dtype);
-    const lang_run_cell y = converted(b->cells[matching(b, made, e)], b->dtype, dtype);
+    const lang_run_cell x =
+        converted(a->cells[lang_run_matching(a->size, a->rank, made->size, made->rank, e)], a->dtype, dtype);
+    const lang_run_cell y =
+        converted(b->cells[lang_run_matching(b->size, b->rank, made->size, made->rank, e)], b->dtype, dtype);
     made->cells[e] = dtype == LANG_FLOAT32 ? float_cell(op, extreme, x, y) : integer_cell(op, extreme, x, y);
   }
   *result = as_value(made);

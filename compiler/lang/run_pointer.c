@@ -53,25 +53,8 @@ static const lang_run_indexes *operand(lang_runner *r, const lang_ast *node, con
   return x;
 }
 
-// The element that goes with element `e` of a block of that shape.
 static int64_t element(const lang_run_indexes *x, const int64_t *size, int rank, int64_t e) {
-  int64_t at = 0, weight = 1;
-  for (int d = rank - 1, own = x->rank - 1; d >= 0 && own >= 0; e /= size[d], d--, own--) {
-    if (x->size[own] != 1) at += weight * (e % size[d]);
-    weight *= x->size[own];
-  }
-  return x->at[at];
-}
-
-static bool common_shape(const lang_run_indexes *a, const lang_run_indexes *b, int64_t *size, int *rank) {
-  *rank = a->rank > b->rank ? a->rank : b->rank;
-  for (int d = 0; d < *rank; d++) {
-    const int da = d - (*rank - a->rank), db = d - (*rank - b->rank);
-    const int64_t x = da < 0 ? 1 : a->size[da], y = db < 0 ? 1 : b->size[db];
-    if (x != y && x != 1 && y != 1) return false;
-    size[d] = x > y ? x : y;
-  }
-  return true;
+  return x->at[lang_run_matching(x->size, x->rank, size, rank, e)];
 }
 
 static bool operation(lang_ast_op op, int64_t a, int64_t b, int64_t *result) {
@@ -92,7 +75,8 @@ bool lang_run_index_operator(lang_runner *r, const lang_ast *node, const lang_ru
   int64_t size[RUN_RANK_MAX];
   int rank;
   if (x == NULL || (y = operand(r, node, b)) == NULL) return false;
-  if (!common_shape(x, y, size, &rank)) return lang_run_fail(r, node, "these shapes do not go together");
+  if (!lang_run_common_shape(x->size, x->rank, y->size, y->rank, size, &rank))
+    return lang_run_fail(r, node, "these shapes do not go together");
   if (x->tensor >= 0 && y->tensor >= 0) return lang_run_fail(r, node, "these pointers have two bases");
   lang_run_indexes *made = new_indexes(r, x->tensor >= 0 ? x->tensor : y->tensor, size, rank);
   for (int64_t e = 0; e < made->count; e++)
@@ -115,8 +99,8 @@ bool lang_run_places(lang_runner *r, const lang_ast *node, const lang_run_indexe
   int64_t size[RUN_RANK_MAX];
   int rank;
   if (mask == NULL) return false;
-  if (!common_shape(pointers, mask, size, &rank) || rank != pointers->rank ||
-      memcmp(size, pointers->size, (size_t)rank * sizeof *size) != 0)
+  if (!lang_run_common_shape(pointers->size, pointers->rank, mask->size, mask->rank, size, &rank) ||
+      rank != pointers->rank || memcmp(size, pointers->size, (size_t)rank * sizeof *size) != 0)
     return lang_run_fail(r, mask_node, "the shapes of the pointers and of the mask differ");
   *places = WF_ARENA_ARRAY(r->arena, (size_t)pointers->count, int64_t);
   for (int64_t e = 0; e < pointers->count; e++) {

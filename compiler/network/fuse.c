@@ -187,7 +187,8 @@ static void judge_one(void *context, size_t number) {
 }
 
 // Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
-// save up to some percent less than the judge says: gains below that are none, unless somebody watches the network.
+// save up to some percent less than the judge says. So a mix counts from a thirty-second of the window's cycles on;
+// from a hundred-and-twenty-eighth on where the caller times the network afterwards (runner/settle.c).
 static int64_t saved(const planner *p, const judged *w) {
   enum { LEAST = 32, LEAST_WATCHED = 128 };  // a part of the cycles
   const uint64_t least = p->net->options.judgements != NULL ? LEAST_WATCHED : LEAST;

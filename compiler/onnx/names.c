@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of tensors and nodes: those of the file where somebody recognises them, each once in the graph.
+// Names of tensors and nodes, each once in the graph: those of the file, but where an exporter counted tensors up
+// (graph_names_is_counted), the operator or node that makes the tensor.
 #include <string.h>
 
 #include "base/alloc.h"

@@ -4,35 +4,9 @@
 #include "runner/settle.h"
 
 #include "base/test.h"
-#include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/network.h"
-#include "workloads/networks/networks.h"
-
-typedef struct job {
-  hw_array array;
-  graph *placed;
-  void **inputs;
-} job;
-
-static job open_job(const char *name, const networks_options *options) {
-  job j;
-  wf_diag diag = wf_diag_to(stderr);
-  assert_true(hw_array_load(&j.array, "gemmini-default", &diag));
-  graph *model = networks_create(name, options, &diag);
-  assert_non_null(model);
-  const quantise_options quantise = {.seed = 1, .samples = 1, .int8_ends = true};
-  j.placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, &diag);
-  assert_non_null(j.placed);
-  graph_destroy(model);
-  j.inputs = quantise_random_inputs(j.placed, 1);
-  return j;
-}
-
-static void close_job(job *j) {
-  quantise_free_inputs(j->placed, j->inputs);
-  graph_destroy(j->placed);
-}
+#include "runner/tests/job.h"
 
 typedef struct outcome {
   uint64_t cycles, digest;
@@ -73,7 +47,7 @@ static outcome run_settled(const job *j, compile_judge judge) {
 
 static void check(const char *name, const networks_options *made) {
   wf_diag diag = wf_diag_to(stderr);
-  job j = open_job(name, made);
+  job j = job_open(name, made, "gemmini-default", true);
   network_options options = {.array = &j.array, .tuning.judge = run_judge, .jobs = 2};
   const outcome apart = run(&j, network_create(j.placed, &options, &diag));
   options.fuse = NETWORK_FUSE_ALL;
@@ -86,7 +60,7 @@ static void check(const char *name, const networks_options *made) {
   assert_true(all.cycles > apart.cycles);  // else a lie does no harm here
   assert_int_equal(best.digest, apart.digest);
   assert_int_equal(lied.digest, apart.digest);
-  close_job(&j);
+  job_close(&j);
 }
 
 static void test_settled(void **state) {

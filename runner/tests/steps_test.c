@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/test.h"
-#include "compiler/quantise/quantise.h"
-#include "workloads/networks/networks.h"
+#include "runner/tests/job.h"
 
 typedef struct small {
   const char *name;
@@ -42,34 +41,14 @@ enum { NETS = sizeof nets / sizeof *nets };
 
 static const char *const arrays[] = {"gemmini-default", "dim8"};
 
-typedef struct job {
-  hw_array array;
-  graph *placed;
-  void **inputs, **values;
-} job;
-
 static job open_job(const small *s, const char *array, bool int8_ends) {
-  job j;
   wf_diag diag = wf_diag_to(stderr);
   networks_options options = s->options;
   options.seed = 1;
-  assert_true(hw_array_load(&j.array, array, &diag));
-  graph *model = networks_create(s->name, &options, &diag);
-  assert_non_null(model);
-  const quantise_options quantise = {.seed = 1, .samples = 1, .int8_ends = int8_ends};
-  j.placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, &diag);
-  assert_non_null(j.placed);
-  graph_destroy(model);
-  j.inputs = quantise_random_inputs(j.placed, 1);
+  job j = job_open(s->name, &options, array, int8_ends);
   j.values = run_steps_values(j.placed, (const void *const *)j.inputs, &diag);
   assert_non_null(j.values);
   return j;
-}
-
-static void close_job(job *j) {
-  run_steps_free_values(j->placed, j->values);
-  quantise_free_inputs(j->placed, j->inputs);
-  graph_destroy(j->placed);
 }
 
 static network *lower(const job *j, bool timing) {
@@ -126,7 +105,7 @@ static void check(const small *s, const char *array, bool int8_ends) {
   network_list_release(&list);
   network_destroy(net);
   network_destroy(timed);
-  close_job(&j);
+  job_close(&j);
 }
 
 static void sums_are_those_of_runs(void **state) {
@@ -157,7 +136,7 @@ static void repeated_layers_are_one(void **state) {
     entries[i] = list.count, steps[i] = net->step_count;
     network_list_release(&list);
     network_destroy(net);
-    close_job(&j);
+    job_close(&j);
   }
   enum { MORE_LAYERS = 2, CURVES = 1 };  // in a layer: GELU
   assert_true(entries[1] - entries[0] <= MORE_LAYERS * CURVES);

@@ -6,36 +6,10 @@
 #include <string.h>
 
 #include "base/test.h"
-#include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/steps.h"
+#include "runner/tests/job.h"
 #include "sim/figures.h"
-#include "workloads/networks/networks.h"
-
-typedef struct job {
-  hw_array array;
-  graph *placed;
-  void **inputs;
-} job;
-
-static job open_job(const char *name, const networks_options *options) {
-  job j;
-  wf_diag diag = wf_diag_to(stderr);
-  assert_true(hw_array_load(&j.array, "gemmini-default", &diag));
-  graph *model = networks_create(name, options, &diag);
-  assert_non_null(model);
-  j.placed = quantise_network(model, &(quantise_options){.seed = 1, .samples = 1, .int8_ends = true},
-                              QUANTISE_STAGE_PLACED, &diag);
-  assert_non_null(j.placed);
-  graph_destroy(model);
-  j.inputs = quantise_random_inputs(j.placed, 1);
-  return j;
-}
-
-static void close_job(job *j) {
-  quantise_free_inputs(j->placed, j->inputs);
-  graph_destroy(j->placed);
-}
 
 static network_options tuned_options(const job *j, unsigned count, run_fidelity with, compile_objective objective) {
   return (network_options){.array = &j->array, .tuning = run_tuning(count, with, objective), .jobs = 2};
@@ -87,25 +61,26 @@ static void check(const job *j, unsigned count, run_fidelity with, compile_objec
 
 static void test_objectives(void **state) {
   (void)state;
-  job j = open_job("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2});
+  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
   check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_EDP);
   check(&j, 12, RUN_FIDELITY_FLOW, COMPILE_CYCLES);
-  close_job(&j);
+  job_close(&j);
 }
 
 // Steps of the hart between those of the array, with numbers that they read.
 static void test_hart(void **state) {
   (void)state;
   wf_diag diag = wf_diag_to(stderr);
-  job j = open_job("bert-base", &(networks_options){.seed = 1, .sequence = 16, .divisor = 4, .layers = 1});
+  job j = job_open("bert-base", &(networks_options){.seed = 1, .sequence = 16, .divisor = 4, .layers = 1},
+                   "gemmini-default", true);
   const network_options options = tuned_options(&j, 3, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   const run_tune_request request = request_of(&j, &options);
   run_tune_result tuned;
   assert_true(run_tune(&request, &tuned, &diag));
   assert_true(tuned.cycles <= tuned.before);
   run_tune_release(&tuned);
-  close_job(&j);
+  job_close(&j);
 }
 
 // ---- mappings from elsewhere
@@ -148,7 +123,7 @@ static elsewhere first_changed(const job *j) {
 static void test_elsewhere(void **state) {
   (void)state;
   wf_diag diag = wf_diag_to(stderr);
-  job j = open_job("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2});
+  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
   elsewhere e = first_changed(&j);
   network_options options = tuned_options(&j, 2, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   run_tune_request request = request_of(&j, &options);
@@ -171,7 +146,7 @@ static void test_elsewhere(void **state) {
     if (net->kernels[k].call != NULL && network_shape_of(net->kernels[k].call) == e.shape)
       assert_true(map_equal(&net->kernels[k].mapping, &e.mapping));
   network_destroy(net);
-  close_job(&j);
+  job_close(&j);
 }
 
 int main(void) {

@@ -42,11 +42,8 @@ static void test_groups(void **state) {
 
 // Kernels of a graph whose results have more columns than the convolutions have channels: pixels lie side by side.
 static int count_beside(const graph *g, const char *array_name, int64_t channels) {
-  wf_diag diag = wf_diag_to(stderr);
   const hw_array array = array_of(array_name);
-  const network_options options = {.array = &array, .jobs = 2};
-  network *net = network_create(g, &options, &diag);
-  assert_non_null(net);
+  network *net = network_on(g, &array);
   int count = 0;
   for (int k = 0; k < net->kernel_count; k++)
     count += net->kernels[k].call->kernel != LAYER_COPY && net->kernels[k].call->layer.size[BLOCK_DIM_K] > channels;
@@ -99,11 +96,8 @@ static int build_padded(graph *g, int x, int64_t kernel, int64_t stride, int64_t
 
 // Kernels of a network that copy.
 static int count_copies(const graph *g) {
-  wf_diag diag = wf_diag_to(stderr);
   const hw_array array = array_of("gemmini-default");
-  const network_options options = {.array = &array, .jobs = 2};
-  network *net = network_create(g, &options, &diag);
-  assert_non_null(net);
+  network *net = network_on(g, &array);
   int count = 0;
   for (int k = 0; k < net->kernel_count; k++) count += net->kernels[k].call->kernel == LAYER_COPY;
   network_destroy(net);

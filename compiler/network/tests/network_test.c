@@ -305,9 +305,8 @@ static const char exchanged_twice[] =
     "output a\noutput b\noutput d\noutput u\n";
 
 static int count_copies(const graph *g, const char *array_name) {
-  wf_diag diag = wf_diag_to(stderr);
   const hw_array array = array_of(array_name);
-  network *net = network_create(g, &(network_options){.array = &array}, &diag);
+  network *net = network_on(g, &array);
   int copies = 0;
   for (int s = 0; s < net->step_count; s++) copies += net->steps[s].node->op == GRAPH_OP_TRANSPOSE;
   network_destroy(net);
@@ -525,12 +524,9 @@ static graph *build_chain(int64_t heads, int64_t width, bool tail) {
 }
 
 static int steps_of(const graph *g) {
-  wf_diag diag = wf_diag_to(stderr);
   hw_array array;
   hw_array_default(&array);
-  const network_options options = {.array = &array};
-  network *net = network_create(g, &options, &diag);
-  assert_non_null(net);
+  network *net = network_on(g, &array);
   const int steps = net->step_count;
   network_destroy(net);
   return steps;

@@ -12,6 +12,14 @@ hw_array array_of(const char *name) {
   return array;
 }
 
+network *network_on(const graph *g, const hw_array *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  const network_options options = {.array = array, .jobs = 2};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  return net;
+}
+
 outcome run_fused(const graph *g, const hw_array *array, const char *engine, run_hart hart, network_fuse_mode fuse) {
   wf_diag diag = wf_diag_to(stderr);
   assert_true(graph_verify(g, &diag));
