@@ -105,7 +105,7 @@ static const char *skip_forms(const char *text) {
   return text;
 }
 
-bool graph_names_is_counted(const char *name) {
+bool graph_names_may_be_counted(const char *name) {
   const char *word = skip_letters(name);
   if (graph_names_is_number(name)) return true;
   if (word == name || *word != '.') return false;

@@ -18,8 +18,9 @@ void graph_names_clear(graph_names *names);
 // which numbers were given out.
 const char *graph_names_unused(graph_names *names, wf_arena *arena, const char *base, const char *separator, int first);
 // Names that an exporter gave by counting tensors, and that no reader knows from the model's source: a number, `3356`,
-// `3356.i8`, `onnx::Conv_17`; for the second function also a word with a number, `input.2`, `input.2.i8`.
+// `3356.i8`, `onnx::Conv_17`. For the second function also a word with a number, `input.2`, `input.2.i8`: that can be
+// the name of a module just as well, `features.2`.
 bool graph_names_is_number(const char *name);
-bool graph_names_is_counted(const char *name);
+bool graph_names_may_be_counted(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of tensors and nodes, each once in the graph: those of the file, but where an exporter counted tensors up
-// (graph_names_is_counted), the operator or node that makes the tensor.
+// Names of tensors and nodes, each once in the graph: those of the file, but where an exporter counted tensors up, the
+// operator or node that makes the tensor.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,10 +32,17 @@ int onnx_named_tensor(onnx_reader *r, const char *name, const graph_tensor *tens
   return index;
 }
 
+// Whether the file's node has a name that says more than that of its result: `input.2` may be counted or a module's.
+static bool is_named_better(const onnx_node *n, const char *result) {
+  const char *own = n->from->name;
+  if (graph_names_is_number(result)) return true;
+  return graph_names_may_be_counted(result) && own != NULL && *own != '\0' && !graph_names_may_be_counted(own);
+}
+
 int onnx_named_result(onnx_reader *r, const onnx_node *n, size_t o) {
   const graph_tensor open = {0};
   const char *name = n->from->output[o];
-  if (!graph_names_is_counted(name)) return onnx_named_tensor(r, name, &open);
+  if (!is_named_better(n, name)) return onnx_named_tensor(r, name, &open);
   const int tensor = onnx_new_tensor(r, n->name, &open);
   graph_names_add(r->scope->names, name, tensor);
   return tensor;

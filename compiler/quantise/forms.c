@@ -55,7 +55,7 @@ int quantise_convert_constant(quantise_converter *c, const char *name, graph_typ
 // Ends and constants keep the file's names. A node that is called after one of them is not called by a bare number.
 graph_node *quantise_convert_emit(quantise_converter *c, graph_op op, const char *name, const int *inputs, int count,
                                   int output) {
-  const char *base = graph_names_is_counted(name) ? graph_op_name(op) : name;
+  const char *base = graph_names_is_number(name) ? graph_op_name(op) : name;
   return graph_add_node(c->out, op, quantise_rewrite_name(c->out, base, ""), inputs, count, &output, 1);
 }
 

@@ -104,6 +104,7 @@ static void check_places(const graph *placed) {
     const graph_node *node = &placed->nodes[n];
     assert_int_not_equal(node->place, GRAPH_UNPLACED);
     if (node->place == GRAPH_ON_HOST) assert_non_null(node->reason);
+    assert_ptr_not_equal(strstr(node->name, graph_op_name(node->op)), node->name);  // called as in the model
     assert_int_not_equal(node->op, GRAPH_OP_CONV);
     assert_int_not_equal(node->op, GRAPH_OP_GEMM);
     assert_int_not_equal(node->op, GRAPH_OP_MAT_MUL);
