@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which neighbouring steps are mixed (mix.h): of all ways to cut the list of steps into windows the one that saves the
-// most cycles. What a window saves is the judge's: its steps one behind the other against all of them mixed. The
-// savings of windows that do not overlap are additive, so a pass over the steps from the last to the first finds the
-// best cut.
+// most cycles (cut.h). What a window saves is the judge's: its steps one behind the other against all of them mixed;
+// one that must not be mixed, or does not fit, saves nothing.
 //
-// Equal windows are judged once. Pairs come first; three steps are judged if two of them gain. A window whose steps
-// take little more than their products has nothing to hide and is not judged.
+// Equal windows are judged once. Pairs come first; three steps are judged if two of them gain, else they count as one
+// that saves nothing. A window whose steps take little more than their products has nothing to hide and is not judged.
 #include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/tasks.h"
+#include "compiler/network/cut.h"
 #include "compiler/network/mix.h"
 #include "compiler/network/private.h"
 #include "compiler/network/steps.h"
@@ -178,12 +179,28 @@ static bool is_worth_judging(const judged *w) {
   return w->mixed != UINT64_MAX && w->mixed < w->apart + w->apart / CLEAR;
 }
 
-static void judge_one(void *context, size_t number) {
-  planner *p = context;
-  judged *w = &p->known->windows[p->done + number];
+// With NETWORK_FUSE_ALL a window that fits is worth its length.
+static void judge_by_fit(const planner *p, judged *w) {
+  network_place places[NETWORK_MIXED_TENSORS];
+  command_program *program = network_mix(p->net, &(network_mix_request){w->window, .shares = shares[0]}, places);
+  w->apart = (uint64_t)w->window.count;
+  w->mixed = program != NULL ? 0 : UINT64_MAX;
+  if (program != NULL) command_destroy(program);
+}
+
+static void judge_by_time(const planner *p, judged *w) {
   const compile_tuning *tuning = &p->net->options.tuning;
   if (tuning->screen != NULL) judge_by(p, tuning->screen, w);
   if (tuning->screen == NULL || is_worth_judging(w)) judge_by(p, tuning->judge, w);
+}
+
+static void judge_one(void *context, size_t number) {
+  const planner *p = context;
+  judged *w = &p->known->windows[p->done + number];
+  if (p->net->options.fuse == NETWORK_FUSE_ALL)
+    judge_by_fit(p, w);
+  else
+    judge_by_time(p, w);
 }
 
 // Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
@@ -197,7 +214,7 @@ static int64_t saved(const planner *p, const judged *w) {
 }
 
 static bool may_gain(const planner *p, network_window window) {
-  if (window.count == 2) return true;
+  if (window.count == 2 || p->net->options.fuse == NETWORK_FUSE_ALL) return true;
   return saved(p, find(p, (network_window){window.first, 2})) > 0 ||
          saved(p, find(p, (network_window){window.first + 1, 2})) > 0;
 }
@@ -209,43 +226,37 @@ static void judge_windows(planner *p, int count) {
     const network_window window = {first, count};
     if (!can_be_mixed(p->net, window) || find(p, window) != NULL || !may_gain(p, window)) continue;
     *WF_ARENA_PUSH(known->arena, known->windows, known->count, &known->room) =
-        (judged){.window = window, .key = key_of(p->net, window), .mixed = UINT64_MAX};
+        (judged){.window = window, .key = key_of(p->net, window), .mixed = UINT64_MAX, .shares = shares[0]};
   }
+  p->net->planning.judged += known->count - p->done;
   wf_run_tasks(known->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
 }
 
 // ---- the cut
 
-typedef struct cut {
-  int64_t saved;  // by the steps from here on
-  int count;      // of the window that begins here
-  network_shares shares;
-} cut;
-
-// With NETWORK_FUSE_ALL a window is worth its length.
-static int64_t gain_of(const planner *p, network_window window, network_shares *how) {
-  *how = shares[0];
+// What a window saves: what was measured in the network, else what the judge says of it.
+static int64_t gain_of(const void *context, int first, int count) {
+  const planner *p = context;
+  const network_window window = {first, count};
   if (!can_be_mixed(p->net, window)) return 0;
-  if (p->net->options.fuse == NETWORK_FUSE_ALL) return window.count;
-  const judged *w = find(p, window);
   const measured *m = find_measured(p->known, window);
-  if (w != NULL) *how = w->shares;
-  return m != NULL ? m->saved : saved(p, w);
+  return m != NULL ? m->saved : saved(p, find(p, window));
 }
 
-static cut *find_cuts(const planner *p) {
-  const int steps = p->net->step_count;
-  cut *cuts = WF_ARENA_ARRAY(p->known->arena, (size_t)steps + 1, cut);
-  for (int first = steps; first-- > 0;) {
-    cuts[first] = (cut){.saved = cuts[first + 1].saved, .count = 1};
-    for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
-      network_shares how;
-      const int64_t gain = gain_of(p, (network_window){first, count}, &how);
-      if (gain <= 0 || gain + cuts[first + count].saved <= cuts[first].saved) continue;
-      cuts[first] = (cut){.saved = gain + cuts[first + count].saved, .count = count, .shares = how};
-    }
-  }
+static network_cut *find_cuts(const planner *p) {
+  const network_cut_problem problem = {
+      .steps = p->net->step_count, .most = NETWORK_MIXED_MAX, .saved = gain_of, .context = p};
+  network_cut *cuts = WF_ARENA_ARRAY(p->known->arena, (size_t)problem.steps + 1, network_cut);
+  const double start = wf_thread_seconds();
+  network_cut_best(&problem, cuts);
+  p->net->planning.cut_seconds = wf_thread_seconds() - start;
+  p->net->planning.visited = cuts[0].visited;
   return cuts;
+}
+
+static network_shares shares_of(const planner *p, network_window window) {
+  const judged *w = find(p, window);
+  return w == NULL ? shares[0] : w->shares;
 }
 
 // ---- the steps
@@ -304,14 +315,15 @@ static bool make_step(network *net, network_window window, const network_shares 
   return true;
 }
 
-static bool replace_steps(const planner *p, const cut *cuts, wf_diag *diag) {
+static bool replace_steps(const planner *p, const network_cut *cuts, wf_diag *diag) {
   network *net = p->net;
   const unsigned errors = diag->errors;
   network_step *steps = WF_ARENA_ARRAY(net->arena, (size_t)net->step_count + 1, network_step);
   int count = 0;
   for (int s = 0; s < net->step_count; s += cuts[s].count) {
     const network_window window = {s, cuts[s].count};
-    const bool mixed = window.count > 1 && make_step(net, window, &cuts[s].shares, &steps[count], diag);
+    const network_shares how = shares_of(p, window);
+    const bool mixed = window.count > 1 && make_step(net, window, &how, &steps[count], diag);
     if (!mixed) memcpy(&steps[count], &net->steps[s], (size_t)window.count * sizeof *steps);
     count += mixed ? 1 : window.count;
   }
@@ -325,8 +337,9 @@ bool network_fuse(network *net, wf_diag *diag) {
   assert(net->options.tuning.judge != NULL || net->options.fuse == NETWORK_FUSE_ALL);
   network_judgements *own = net->options.judgements == NULL ? network_judgements_create() : NULL;
   planner p = {.net = net, .known = own != NULL ? own : net->options.judgements};
-  for (int count = 2; count <= NETWORK_MIXED_MAX && net->options.fuse == NETWORK_FUSE_AUTO; count++)
-    judge_windows(&p, count);
+  const double start = wf_process_seconds();
+  for (int count = 2; count <= NETWORK_MIXED_MAX; count++) judge_windows(&p, count);
+  net->planning.judge_seconds = wf_process_seconds() - start;
   const bool good = replace_steps(&p, find_cuts(&p), diag);
   network_judgements_destroy(own);
   return good;

@@ -112,6 +112,12 @@ typedef struct network_options {
   void *context;
 } network_options;
 
+// What choosing the mixes took.
+typedef struct network_planning {
+  uint64_t judged, visited;           // windows: by the judge; by the search for the cut
+  double judge_seconds, cut_seconds;  // of the processor
+} network_planning;
+
 typedef struct network {
   wf_arena *arena;
   const graph *graph;  // borrowed
@@ -129,6 +135,7 @@ typedef struct network {
   uint64_t weight_bytes, arena_bytes, end;  // of the plan; end: the first address behind everything
   uint64_t arena_least_bytes;               // the most that lives at one time: no plan has a smaller arena
   double compile_seconds;                   // of all processors
+  network_planning planning;
 } network;
 
 // Lowers, compiles and plans. The graph must live as long as the network. NULL after errors were reported: they name

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps whose commands are mixed (--fuse) leave the same bytes as each by itself, on all engines; what is chosen is
-// faster.
+// faster, and the best of all that could be chosen.
+#include "compiler/network/mix.h"
+
+#include "base/number.h"
+#include "base/random.h"
 #include "compiler/graph/curve.h"
 #include "compiler/network/tests/build.h"
 #include "compiler/network/tests/outcome.h"
@@ -99,6 +103,97 @@ static void test_chosen_mixes(void **state) {
   }
 }
 
+// ---- every choice, with savings that are told
+
+enum { TELLS = 12, STEPS = 10 };
+
+typedef struct told {
+  bool legal[STEPS][NETWORK_MIXED_MAX + 1];
+  int64_t saved[STEPS][NETWORK_MIXED_MAX + 1];
+} told;
+
+static bool is_legal(const network *net, network_window window) {
+  if (window.first + window.count > net->step_count) return false;
+  if (!network_can_mix(net, window) || !network_is_linked(net, window)) return false;
+  network_place places[NETWORK_MIXED_TENSORS];
+  const network_mix_request request = {.window = window, .shares = {{1, 1, 1}}};
+  command_program *program = network_mix(net, &request, places);
+  if (program != NULL) command_destroy(program);
+  return program != NULL;
+}
+
+// A window that may not be mixed is told, too, and must be left alone.
+static void tell(told *t, network_judgements *known, int steps, uint64_t *random) {
+  for (int first = 0; first < steps; first++)
+    for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
+      t->saved[first][count] = wf_random_in(random, -300, 500);
+      if (t->legal[first][count] || !wf_random_one_in(random, 2))
+        network_tell_mix(known, first, count, t->saved[first][count]);
+    }
+}
+
+// The most that any cut of the steps from `first` on saves.
+static int64_t most_saved(const told *t, int steps, int first) {
+  if (first >= steps) return first == steps ? 0 : INT64_MIN / 2;
+  int64_t most = most_saved(t, steps, first + 1);
+  for (int count = 2; count <= NETWORK_MIXED_MAX; count++)
+    if (t->legal[first][count]) most = wf_max(most, t->saved[first][count] + most_saved(t, steps, first + count));
+  return most;
+}
+
+static int64_t saved_by(const told *t, const network *net) {
+  int64_t saved = 0;
+  for (int s = 0, from = 0; s < net->step_count; s++) {
+    const int parts = wf_max(net->steps[s].parts, 1);
+    assert_true(parts == 1 || t->legal[from][parts]);
+    saved += parts == 1 ? 0 : t->saved[from][parts];
+    from += parts;
+  }
+  return saved;
+}
+
+static bool judge_alike(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
+  (void)program, (void)diag;
+  *verdict = (compile_verdict){.cycles = 1};
+  return true;
+}
+
+static void check_choices(const graph *g, const char *name) {
+  const hw_array array = array_of(name);
+  network *apart = network_on(g, &array);
+  told t = {0};
+  int windows = 0;
+  assert_in_range(apart->step_count, 4, STEPS);
+  for (int first = 0; first < apart->step_count; first++)
+    for (int count = 2; count <= NETWORK_MIXED_MAX; count++)
+      windows += t.legal[first][count] = is_legal(apart, (network_window){first, count});
+  assert_true(windows >= 4);
+  network_judgements *known = network_judgements_create();
+  const network_options options = {
+      .array = &array, .tuning.judge = judge_alike, .fuse = NETWORK_FUSE_AUTO, .judgements = known};
+  wf_diag diag = wf_diag_to(stderr);
+  uint64_t random = 3;
+  for (int n = 0; n < TELLS; n++) {
+    tell(&t, known, apart->step_count, &random);
+    network *mixed = network_create(g, &options, &diag);
+    assert_non_null(mixed);
+    assert_int_equal(saved_by(&t, mixed), most_saved(&t, apart->step_count, 0));
+    network_destroy(mixed);
+  }
+  network_judgements_destroy(known);
+  network_destroy(apart);
+}
+
+static void test_every_choice(void **state) {
+  (void)state;
+  for (int kind = 2; kind < KINDS; kind++) {
+    graph *g = build_mixable(kind);
+    check_choices(g, "gemmini-default");
+    check_choices(g, "dim8");
+    graph_destroy(g);
+  }
+}
+
 static void test_mixed_steps_on_hardware(void **state) {
   (void)state;
   const hw_array array = array_of("dim8");
@@ -115,6 +210,7 @@ static void test_mixed_steps_on_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps), cmocka_unit_test(test_chosen_mixes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps), cmocka_unit_test(test_chosen_mixes),
+                                     cmocka_unit_test(test_every_choice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
