@@ -105,7 +105,7 @@ static void test_chosen_mixes(void **state) {
 
 // ---- every choice, with savings that are told
 
-enum { TELLS = 12, STEPS = 10 };
+enum { TELLS = 6, STEPS = 10 };
 
 typedef struct told {
   bool legal[STEPS][NETWORK_MIXED_MAX + 1];
