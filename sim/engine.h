@@ -61,7 +61,8 @@ typedef struct sim_engine_options {
   uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
   bool timing_only;         // of the cycle engine: no data is moved, memory keeps its contents
   unsigned ignored_orders;  // of the engine races: what it takes not to order anything (races_order)
-  bool every_cycle;         // cycle: no cycle is skipped; flow: loads burst by burst (for tests: results are the same)
+  // For tests; results are the same. cycle: no cycle is skipped; flow: loads burst by burst, queues are kept.
+  bool every_cycle;
 } sim_engine_options;
 
 typedef struct sim_engine_ops {

@@ -8,11 +8,15 @@
 #define SIM_FLOW_CALENDAR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FLOW_CALENDAR_WORDS = 512, FLOW_CALENDAR_BITS = 64 };
 
 typedef struct flow_calendar {
+  // None of the times from full_from to full_to begins full_count free ones in a row, so that who waits behind others
+  // need not look at them.
+  uint64_t full_from, full_to, full_count;
   struct {
     uint64_t bits, number;  // number of the word: time / 64
   } words[FLOW_CALENDAR_WORDS];
@@ -33,14 +37,20 @@ static inline uint64_t flow_calendar_from(const flow_calendar *c, uint64_t at) {
   return shift == 0 ? low : low | flow_calendar_word(c, number + 1) << (FLOW_CALENDAR_BITS - shift);
 }
 
-static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t bits) {
+// The bits of the word, cleared if an older one was in its place; NULL: it has left the ring.
+static inline uint64_t *flow_calendar_bits(flow_calendar *c, uint64_t number) {
   const uint64_t place = number % FLOW_CALENDAR_WORDS, there = c->words[place].number;
-  if (there == number) {
-    c->words[place].bits |= bits;
-  } else if (there < number) {
+  if (there != number) {
+    if (there > number) return NULL;
     c->words[place].number = number;
-    c->words[place].bits = bits;
+    c->words[place].bits = 0;
   }
+  return &c->words[place].bits;
+}
+
+static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t bits) {
+  uint64_t *word = flow_calendar_bits(c, number);
+  if (word != NULL) *word |= bits;
 }
 
 // Marks `count` times from `at` on, taken or not.
@@ -85,11 +95,39 @@ static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, u
   }
 }
 
-// Takes them. Of more than 64 only the first 64 have to be free.
-static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_t count) {
+// Takes `count` times from `at` on if they are in one word and free.
+static inline bool flow_calendar_try(flow_calendar *c, uint64_t at, uint64_t count) {
+  const uint64_t shift = at % FLOW_CALENDAR_BITS;
+  if (shift + count > FLOW_CALENDAR_BITS) return false;
+  uint64_t *word = flow_calendar_bits(c, at / FLOW_CALENDAR_BITS);
+  const uint64_t wanted = flow_low_bits(count) << shift;
+  if (word == NULL || (*word & wanted) != 0) return false;
+  *word |= wanted;
+  return true;
+}
+
+static inline uint64_t flow_calendar_search(flow_calendar *c, uint64_t at, uint64_t count) {
+  if (flow_calendar_try(c, at, count)) return at;
   at = flow_calendar_find(c, at, count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS);
   flow_calendar_mark(c, at, count);
   return at;
+}
+
+// As flow_calendar_take; some of the times from `at` on are taken.
+static __attribute__((noinline, unused)) uint64_t flow_calendar_wait(flow_calendar *c, uint64_t at, uint64_t count) {
+  if (count > FLOW_CALENDAR_BITS) return flow_calendar_search(c, at, count);
+  const bool full = count >= c->full_count && at >= c->full_from && at < c->full_to;
+  const uint64_t start = flow_calendar_search(c, full ? c->full_to : at, count);
+  if (full && count != c->full_count) return start;
+  if (!full) c->full_from = at;
+  c->full_to = start + count;
+  c->full_count = count;
+  return start;
+}
+
+// Takes the first `count` times in a row that are free from `at` on. Of more than 64 only the first 64 have to be.
+static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_t count) {
+  return flow_calendar_try(c, at, count) ? at : flow_calendar_wait(c, at, count);
 }
 
 // How many of `count` times (at most 64) from `at` on are taken.

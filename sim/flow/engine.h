@@ -258,7 +258,7 @@ typedef struct flow_execute {
 
 // ---- the front end
 
-enum { FLOW_QUEUES = 4, FLOW_PLACES = 4, FLOW_COMMANDS = 32, FLOW_DONES = 256 };
+enum { FLOW_QUEUES = 4, FLOW_PLACES = 4, FLOW_COMMANDS = 32, FLOW_DONES = 256, FLOW_PASSING = 16 };
 
 // The loop units, in the order of the chain.
 typedef enum { FLOW_LOOP_CONV, FLOW_LOOP_MATMUL, FLOW_LOOP_UNITS } flow_loop_unit;
@@ -272,6 +272,15 @@ typedef struct flow_queue {
   bool held;                     // the loop unit behind it is at work: nothing passes
   uint8_t unit;                  // flow_loop_unit, or none
 } flow_queue;
+
+// The chain up to the first command of a loop unit: all commands pass, and where they are follows from when they were
+// pushed and when they entered the station. Commands count from 0; rings of the last ones.
+typedef struct flow_passing {
+  flow_time pushed[FLOW_PASSING], entered[FLOW_PASSING];
+  cycle_front_command command[FLOW_PASSING];
+  uint32_t in, out;  // commands that were pushed, that entered the station
+  bool over;         // a command of a loop unit has come
+} flow_passing;
 
 // A command of a loop that ended.
 typedef struct flow_done {
@@ -287,6 +296,7 @@ typedef struct flow_front {
   bool awaits_room;  // the head waits for an end that is not known
   uint8_t kind;      // sim_class of the head
   uint8_t last;      // queue, whose head enters the station
+  flow_passing passing;
   flow_queue queue[FLOW_QUEUES];
   cycle_front_command command[FLOW_COMMANDS];  // those in the chain
   uint32_t places;                             // of commands that are free, a bit each

@@ -158,6 +158,7 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
   }
   sim_engine *engine = make(array, memory);
   of(engine)->every_burst = options->every_cycle;
+  of(engine)->front.passing.over = options->every_cycle;
   return engine;
 }
 

@@ -326,17 +326,18 @@ static void end_command(flow_engine *e) {
   l->waking = false;
 }
 
-static void step_burst(flow_engine *e) {
+// `alike` is a constant where it is called: a row is one burst, which is known.
+static inline __attribute__((always_inline)) void step_burst(flow_engine *e, bool alike) {
   flow_load *l = &e->load;
   flow_passage *p = &l->each;
-  if (!l->alike) take_burst(e, p);
+  if (!alike) take_burst(e, p);
   const flow_burst b = p->burst;
   const flow_time at = flow_memory_grant(e->memory, l->next, 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
   if (p->spacing != answer.spacing) pass(e, p, answer.spacing);
   const flow_time first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p->taken);
   const flow_time last = flow_after(first, (p->beats - 1) * answer.spacing, FLOW_W_BUS);
-  const bool row_ends = b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
+  const bool row_ends = alike || b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   const uint8_t id = flow_ids_use(&l->ids, flow_event(e->log, flow_after(last, 1, FLOW_W_BUS)));
   l->chosen = l->candidate;
   l->granted_before = l->granted;
@@ -374,7 +375,12 @@ static uint64_t alone_until(const flow_engine *e) {
 static void step_bursts(flow_engine *e) {
   flow_load *l = &e->load;
   const uint64_t until = e->every_burst || l->at.repeats > 0 ? 0 : wf_min(alone_until(e), e->limit);
-  do step_burst(e);
+  if (l->alike) {
+    do step_burst(e, true);
+    while (l->active && e->next[FLOW_LOAD] < until);
+    return;
+  }
+  do step_burst(e, false);
   while (l->active && e->next[FLOW_LOAD] < until);
 }
 

@@ -16,6 +16,7 @@
 #include "sim/flow/memory.h"
 
 #include "base/alloc.h"
+#include "sim/flow/registers.h"
 #include "sim/memsys/l2_tags.h"
 
 enum {
@@ -28,7 +29,6 @@ enum {
   QUEUE_BEATS = 6,
   WAITING = 16,
   POSTED = 3,
-  REGISTERS = 64,
   MOVES = 16,
   WRITTEN = 3,
   BANKS = 4,
@@ -59,9 +59,10 @@ struct flow_memory {
   flow_dram *dram;  // NULL: fixed latency
   l2_tags tags;
   set_use *sets;
-  flow_time free[REGISTERS];      // the register takes a request behind this cycle
-  uint64_t works_for[REGISTERS];  // set
-  uint32_t registers;
+  uint32_t *places;  // by the lowest bits of a line's number: where one was in the tags
+  uint64_t place_mask;
+  flow_registers registers;
+  uint64_t works_for[FLOW_REGISTERS];  // set
   flow_time enter_from;
   flow_time register_before;   // what the request before waited for
   flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
@@ -70,8 +71,9 @@ struct flow_memory {
   uint64_t seen_off, soonest;
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
+  uint64_t moved_until;
   flow_calendar moving;  // cycles of all of them
-  departure departing[REGISTERS];
+  departure departing[FLOW_REGISTERS];
   uint32_t departures;
   memsys_counts counts;
   uint64_t hart_bytes[2];  // read, written
@@ -92,10 +94,12 @@ flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
   if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array, log);
   if (!m->l2) return m;
   m->tail = array->l2.hit_latency - ENTER - LOOK;
-  m->registers = array->l2.misses_in_flight;
+  flow_registers_init(&m->registers, array->l2.misses_in_flight);
   m->soonest = m->dram != NULL ? flow_dram_soonest(m->dram) + m->path : m->latency;
   l2_tags_init(&m->tags, array);
   m->sets = WF_NEW_ARRAY(m->tags.set_mask + 1, set_use);
+  m->place_mask = 2 * (m->tags.set_mask + 1) * m->tags.ways - 1;
+  m->places = WF_NEW_ARRAY(m->place_mask + 1, uint32_t);
   return m;
 }
 
@@ -104,6 +108,7 @@ void flow_memory_destroy(flow_memory *m) {
   if (m->l2) l2_tags_free(&m->tags);
   flow_dram_destroy(m->dram);
   wf_free(m->sets);
+  wf_free(m->places);
   wf_free(m);
 }
 
@@ -169,17 +174,6 @@ typedef struct request {
   bool write, whole, partial;
 } request;
 
-static uint32_t first_free(const flow_memory *m) {
-  uint32_t first = 0;
-  uint64_t soonest = flow_cycle(m->free[0]);
-  for (uint32_t i = 1; i < m->registers; i++) {
-    const uint64_t at = flow_cycle(m->free[i]);
-    first = at < soonest ? i : first;
-    soonest = at < soonest ? at : soonest;
-  }
-  return first;
-}
-
 // When departure n is taken note of, as far as words are known.
 static uint64_t seen_off_at(const flow_memory *m, const departure *d, uint64_t before) {
   return flow_calendar_find(&m->bus.taken, wf_max(d->left + RELEASE, before + 1), 1);
@@ -198,7 +192,7 @@ static void see_off(flow_memory *m, uint64_t now) {
     departure *d = &m->departing[i];
     at = seen_off_at(m, d, at);
     d->seen = flow_at(d->last, at, FLOW_W_L2_VICTIMS);
-    m->free[d->reg] = flow_after(flow_later(d->last, d->seen), 1, FLOW_W_L2_VICTIMS);
+    flow_registers_free(&m->registers, d->reg, flow_after(flow_later(d->last, d->seen), 1, FLOW_W_L2_VICTIMS));
     if (i > 0 || at >= now + m->soonest) {
       i++;
       continue;
@@ -233,6 +227,7 @@ typedef struct served {
 
 static void move_line(flow_memory *m, uint64_t start) {
   m->moved[m->moves++ % MOVES] = start;
+  m->moved_until = wf_max(m->moved_until, start + m->line_cycles);
   flow_calendar_mark(&m->moving, start, m->line_cycles);
 }
 
@@ -257,6 +252,7 @@ static uint64_t behind_lines(const flow_memory *m, const request *r, uint64_t at
 // Of most answers no beat meets a line.
 static inline uint64_t behind_moves(const flow_memory *m, const request *r, uint64_t at) {
   const uint64_t behind = r->write ? WRITTEN : 0, last = at + r->beats - 1;
+  if (at + behind >= m->moved_until) return last;
   if (flow_calendar_window(&m->moving, at + behind, wf_min(r->beats, FLOW_CALENDAR_BITS)) == 0) return last;
   return behind_lines(m, r, at);
 }
@@ -271,8 +267,9 @@ static bool finds_banks(const flow_memory *m, const request *r, uint64_t at) {
   return true;
 }
 
-static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
+static inline __attribute__((always_inline)) uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
   const uint32_t first = r->offset >> m->beat_shift;
+  if (!r->write && ripe > m->written_until) return flow_calendar_take(&m->pipe.taken, ripe, r->beats);
   uint64_t at = flow_calendar_find(&m->pipe.taken, ripe, r->beats);
   while (!finds_banks(m, r, at)) at = flow_calendar_find(&m->pipe.taken, at + 1, r->beats);
   flow_calendar_mark(&m->pipe.taken, at, r->beats);
@@ -282,7 +279,8 @@ static uint64_t enter_pipe(flow_memory *m, const request *r, uint64_t ripe) {
   return at;
 }
 
-static served serve_hit(flow_memory *m, const request *r, flow_time ripe, const l2_line *line) {
+static inline __attribute__((always_inline)) served serve_hit(flow_memory *m, const request *r, flow_time ripe,
+                                                              const l2_line *line) {
   if (line->available > flow_cycle(ripe)) ripe = flow_at(ripe, line->available + 1, FLOW_W_L2_SET);
   const uint64_t at = enter_pipe(m, r, flow_cycle(ripe)), last = behind_moves(m, r, at);
   if (last >= at + r->beats) flow_calendar_mark(&m->pipe.taken, at + r->beats, last + 1 - (at + r->beats));
@@ -328,7 +326,8 @@ static flow_time release(flow_memory *m, uint32_t reg, flow_time asks, flow_time
   return flow_after(flow_later(last, d->seen), 1, FLOW_W_L2_VICTIMS);
 }
 
-static served serve_miss(flow_memory *m, const request *r, uint32_t reg, flow_time ripe, const l2_found *found) {
+static __attribute__((noinline)) served serve_miss(flow_memory *m, const request *r, uint32_t reg, flow_time ripe,
+                                                   const l2_found *found) {
   const flow_time asks = evict(m, ripe, found);
   flow_time first, last;
   if (r->whole) {
@@ -352,45 +351,61 @@ static flow_time enter(flow_memory *m, flow_time at, flow_time free) {
   return flow_event_released(m->log, flow_after(free, 1, FLOW_W_L2_REGISTERS), flow_later(at, before));
 }
 
-static void note_entry(flow_memory *m, flow_time enters, uint32_t beats) {
+static inline void note_entry(flow_memory *m, flow_time enters, uint32_t beats) {
+  if (beats == 1) {
+    m->entered[m->beats_entered++ % WAITING] = enters;
+    return;
+  }
   for (uint32_t i = 0; i < beats && i < QUEUE_BEATS; i++) m->entered[(m->beats_entered + i) % WAITING] = enters;
   m->beats_entered += beats < QUEUE_BEATS ? beats : QUEUE_BEATS;
 }
 
+// Most lines are where they were the last time.
+static inline l2_found look_up(flow_memory *m, uint64_t line) {
+  uint32_t *place = &m->places[line & m->place_mask];
+  if (m->tags.numbers[*place] == line + 1) {
+    l2_tags_draw(&m->tags);
+    return (l2_found){.line = &m->tags.lines[*place], .hit = true};
+  }
+  const l2_found found = l2_tags_read(&m->tags, line);
+  *place = (uint32_t)(found.line - m->tags.lines);
+  return found;
+}
+
 // It enters the L2 and is served; all at once.
-static served serve(flow_memory *m, flow_time granted, const request *r) {
+static inline __attribute__((always_inline)) served serve(flow_memory *m, flow_time granted, const request *r) {
   const uint64_t number = l2_set_of(&m->tags, r->line);
   set_use *set = &m->sets[number];
   flow_time enters = flow_later(flow_after(granted, ENTER, FLOW_W_BUS), m->enter_from), taken;
   uint64_t look = LOOK;
   uint32_t reg = set->reg;
-  see_off(m, flow_cycle(granted));
-  if (m->works_for[reg] == number && flow_cycle(m->free[reg]) >= flow_cycle(enters)) {
+  if (m->departures != 0) see_off(m, flow_cycle(granted));
+  if (m->works_for[reg] == number && flow_cycle(m->registers.free[reg]) >= flow_cycle(enters)) {
     enters = flow_event(m->log, enters);
-    taken = m->free[reg];
+    taken = m->registers.free[reg];
     if (set->line == r->line) look = 1;
   } else {
-    reg = first_free(m);
-    taken = enters = enter(m, enters, m->free[reg]);
+    reg = flow_registers_first(&m->registers);
+    taken = enters = enter(m, enters, m->registers.free[reg]);
   }
   const uint32_t in = r->write ? r->beats : 1;
   note_entry(m, enters, in);
   m->enter_from = flow_after(enters, in, FLOW_W_BUS);
-  l2_found found = {.line = NULL};
-  found = l2_tags_read(&m->tags, r->line);
+  const l2_found found = look_up(m, r->line);
   *(found.hit ? &m->counts.hits : &m->counts.misses) += 1;
   const flow_time ripe = flow_after(taken, look, FLOW_W_L2_LATENCY);
   const served s = found.hit ? serve_hit(m, r, ripe, found.line) : serve_miss(m, r, reg, ripe, &found);
   if (r->write) found.line->dirty = true;
-  m->free[reg] = flow_event(m->log, s.free);
+  flow_registers_free(&m->registers, reg, flow_event(m->log, s.free));
   m->works_for[reg] = number;
-  *set = (set_use){.line = r->line, .reg = reg};
+  set->line = r->line;
+  set->reg = reg;
   return s;
 }
 
 // ---- bursts
 
-static request part_of(const flow_memory *m, uint64_t address, uint32_t bytes, bool write, bool partial) {
+static inline request part_of(const flow_memory *m, uint64_t address, uint32_t bytes, bool write, bool partial) {
   const uint32_t beats = bytes >> m->beat_shift;
   return (request){.line = address >> m->tags.line_shift,
                    .offset = (uint32_t)address & (m->line_bytes - 1),
@@ -406,7 +421,8 @@ static uint32_t bytes_in_line(const flow_memory *m, uint64_t address, uint32_t b
 }
 
 // All lines of a burst; the last of their beats, and the first of the only one.
-static served serve_burst(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool write, bool partial) {
+static __attribute__((noinline)) served serve_lines(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes,
+                                                    bool write, bool partial) {
   served all = {.last = 0};
   while (bytes > 0) {
     const uint32_t part = bytes_in_line(m, address, bytes);
@@ -418,6 +434,13 @@ static served serve_burst(flow_memory *m, flow_time at, uint64_t address, uint32
     bytes -= part;
   }
   return all;
+}
+
+static inline __attribute__((always_inline)) served serve_burst(flow_memory *m, flow_time at, uint64_t address,
+                                                                uint32_t bytes, bool write, bool partial) {
+  if (bytes_in_line(m, address, bytes) < bytes) return serve_lines(m, at, address, bytes, write, partial);
+  const request r = part_of(m, address, bytes, write, partial);
+  return serve(m, at, &r);
 }
 
 static flow_answer bare_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {

@@ -4,11 +4,9 @@
 
 #include "base/alloc.h"
 
-enum { RANDOM_BITS = 10 };  // of the shift register choose the way
-
 void l2_tags_init(l2_tags *tags, const hw_array *array) {
   tags->ways = array->l2.ways;
-  tags->way_shift = RANDOM_BITS - (uint32_t)__builtin_ctz(tags->ways);
+  tags->way_shift = L2_RANDOM_BITS - (uint32_t)__builtin_ctz(tags->ways);
   tags->line_shift = (uint32_t)__builtin_ctz(array->l2.line_bytes);
   uint64_t lines = (uint64_t)array->l2.capacity_kib * 1024 >> tags->line_shift;
   tags->set_mask = lines / tags->ways - 1;
@@ -22,17 +20,10 @@ void l2_tags_free(l2_tags *tags) {
   wf_free(tags->lines);
 }
 
-// Fibonacci, x^16 + x^14 + x^13 + x^11 + 1: all values but 0.
-static uint32_t draw_way(l2_tags *tags) {
-  uint32_t r = tags->random;
-  tags->random = (r << 1 | ((r >> 15 ^ r >> 13 ^ r >> 12 ^ r >> 10) & 1)) & 0xffff;
-  return (r & ((1U << RANDOM_BITS) - 1)) >> tags->way_shift;
-}
-
 l2_found l2_tags_read(l2_tags *tags, uint64_t number) {
   const uint64_t set = l2_set_of(tags, number) * tags->ways;
   uint64_t *numbers = &tags->numbers[set];
-  const uint32_t way = draw_way(tags);
+  const uint32_t way = l2_tags_draw(tags);
   for (uint32_t i = 0; i < tags->ways; i++)
     if (numbers[i] == number + 1) return (l2_found){.line = &tags->lines[set + i], .hit = true};
   l2_line *line = &tags->lines[set + way];

@@ -35,6 +35,15 @@ void l2_tags_init(l2_tags *tags, const hw_array *array);
 void l2_tags_free(l2_tags *tags);
 l2_found l2_tags_read(l2_tags *tags, uint64_t number);
 
+enum { L2_RANDOM_BITS = 10 };  // of the shift register choose the way
+
+// Each read draws a way. Fibonacci, x^16 + x^14 + x^13 + x^11 + 1: all values but 0.
+static inline uint32_t l2_tags_draw(l2_tags *tags) {
+  const uint32_t r = tags->random;
+  tags->random = (r << 1 | ((r >> 15 ^ r >> 13 ^ r >> 12 ^ r >> 10) & 1)) & 0xffff;
+  return (r & ((1U << L2_RANDOM_BITS) - 1)) >> tags->way_shift;
+}
+
 static inline uint64_t l2_set_of(const l2_tags *tags, uint64_t number) { return number & tags->set_mask; }
 
 #endif

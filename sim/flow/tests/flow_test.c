@@ -24,14 +24,14 @@ static uint64_t plain_take(bool *taken, uint64_t at, uint64_t count) {
   return at - count;
 }
 
-static void calendars_find_the_first_gap(void **state) {
-  (void)state;
+// `apart` cycles from one to the next, which may start up to `spread` cycles later.
+static void expect_first_gaps(uint64_t apart, uint64_t spread, uint64_t longest) {
   flow_calendar *calendar = WF_NEW(flow_calendar);
   bool *taken = WF_NEW_ARRAY(4 * SPAN, bool);
   uint64_t x = 1;
   for (unsigned n = 0; n < TAKES; n++) {
     x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-    const uint64_t at = (x >> 33) % SPAN, count = 1 + (x >> 50) % 16;
+    const uint64_t at = n * apart + (x >> 33) % spread, count = 1 + (x >> 50) % longest;
     assert_int_equal(flow_calendar_take(calendar, at, count), plain_take(taken, at, count));
   }
   for (uint64_t at = 0; at < SPAN; at += 37) {
@@ -41,6 +41,15 @@ static void calendars_find_the_first_gap(void **state) {
   }
   wf_free(calendar);
   wf_free(taken);
+}
+
+// Anywhere; as in a queue, where most wait behind others, of one length or of several.
+static void calendars_find_the_first_gap(void **state) {
+  (void)state;
+  expect_first_gaps(0, SPAN, 16);
+  expect_first_gaps(3, 40, 1);
+  expect_first_gaps(3, 40, 5);
+  expect_first_gaps(7, 200, 12);
 }
 
 static void calendars_forget_what_is_long_past(void **state) {
