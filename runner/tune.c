@@ -278,33 +278,27 @@ static double seen(const tuner *t, const trial *r, size_t s) {
   return value_of(t, r->own[s]) + value_of(t, r->behind[s]);
 }
 
-static size_t place_count(const tuner *t) {
-  return t->options.tuning.screen != NULL ? t->options.tuning.confirmed : RANKED;
-}
-
 // The best pick of each shape, beside the picks of the run in which all have the first of their ranks.
 static void refine(tuner *t, trial *first, size_t *pick) {
-  const size_t places = place_count(t);
-  trial *trials = WF_NEW_ARRAY(places * COLOURS + 1, trial);
-  for (size_t r = 0; r < places; r++)
+  trial trials[RANKED * COLOURS];
+  for (size_t r = 0; r < RANKED; r++)
     for (size_t colour = 0; colour < COLOURS; colour++) {
       trial *one = &trials[r * COLOURS + colour];
       *one = new_trial(t);
       for (size_t s = 0; s < t->count; s++)
         one->pick[s] = s % COLOURS == colour ? ranked_pick(&t->shapes[s], r) : first->pick[s];
     }
-  run_batch(t, trials, places * COLOURS);
+  run_batch(t, trials, RANKED * COLOURS);
   for (size_t s = 0; s < t->count; s++) {
     double best = seen(t, first, s);
     pick[s] = first->pick[s];
-    for (size_t r = 0; r < places; r++) {
+    for (size_t r = 0; r < RANKED; r++) {
       const trial *one = &trials[r * COLOURS + s % COLOURS];
       if (!one->good || seen(t, one, s) >= best) continue;
       best = seen(t, one, s);
       pick[s] = one->pick[s];
     }
   }
-  wf_free(trials);
 }
 
 // ---- 3: the answer

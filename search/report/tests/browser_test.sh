@@ -42,7 +42,7 @@ data_of packed | base64 -d | gunzip | grep -q '^{"title":.*words that words that
 
 # Two thousand points: the page stays small, and works (below). The sanitizers see no more in these than in a few.
 sides="4, 8, 16, 32" count=2000
-[ -z "${FEW_POINTS:-}" ] || sides=4 count=500
+[ -z "${WEFT_FEW:-}" ] || sides=4 count=500
 printf 'name: few\ndescription: one layer\nlayers:\n  - {name: product, P: 40, K: 32, C: 48}\n' >few.yaml
 cat >many.yaml <<END
 name: many
