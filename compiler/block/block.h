@@ -152,11 +152,27 @@ typedef struct block_pool {
   uint32_t border;
 } block_pool;
 
+// What the normaliser of the store unit makes of rows of i32 (sim/ref/norm.h): i8.
+#define BLOCK_NORMS(X) X(SOFTMAX, "softmax")
+typedef enum {
+  BLOCK_NO_NORM,
+#define X(NAME, text) BLOCK_##NAME,
+  BLOCK_NORMS(X)
+#undef X
+      BLOCK_NORM_COUNT
+} block_norm_kind;
+
+typedef struct block_norm {
+  block_norm_kind kind;
+  int32_t b, c, ln2, ln2_inverse;  // of the polynomial that stands for e^x
+} block_norm;
+
 // What happens to a value on its way out, in this order.
 typedef struct block_epilogue {
   bool relu;
   bool scaled;  // an i32 value is scaled, rounded and saturated to i8; otherwise it leaves as it is
   float scale;
+  block_norm norm;  // of whole rows, scaled by 1, without relu and pool
   block_pool pool;  // dimensions 1 and 2 of a view of rank 4 (image, row, column, channel)
 } block_epilogue;
 

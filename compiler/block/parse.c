@@ -207,6 +207,22 @@ static uint32_t small(parser *p, const char *what, int64_t min) {
   return (uint32_t)block_lex_size(&p->lex, what, min, 1 << 20);
 }
 
+static int32_t constant_of(parser *p) { return (int32_t)block_lex_size(&p->lex, "a constant", 0, INT32_MAX); }
+
+// The rows leave scaled by 1.
+static void parse_norm(parser *p, block_epilogue *e) {
+  for (int k = BLOCK_NO_NORM + 1; k < BLOCK_NORM_COUNT && e->norm.kind == BLOCK_NO_NORM; k++)
+    if (block_lex_take(&p->lex, block_norm_names[k])) e->norm.kind = (block_norm_kind)k;
+  if (e->norm.kind == BLOCK_NO_NORM) return;
+  e->scaled = true;
+  e->scale = 1;
+  if (e->norm.kind != BLOCK_SOFTMAX) return;
+  e->norm.b = constant_of(p);
+  e->norm.c = constant_of(p);
+  e->norm.ln2 = constant_of(p);
+  e->norm.ln2_inverse = constant_of(p);
+}
+
 static void parse_store(parser *p, block_statement *s) {
   block_epilogue *e = &s->store.epilogue;
   s->store.access = parse_access(p);
@@ -214,6 +230,7 @@ static void parse_store(parser *p, block_statement *s) {
   s->store.source = parse_view(p);
   e->relu = block_lex_take(&p->lex, "relu");
   e->scale = parse_scale(p, &e->scaled);
+  parse_norm(p, e);
   if (!block_lex_take(&p->lex, "pool")) return;
   e->pool.size = small(p, "the size of a pooling window", 1);
   block_lex_expect(&p->lex, "stride");

@@ -9,7 +9,7 @@
 //   load VIEW = | += ACCESS [scale F] [sum_over LOOP, ...]
 //   dot VIEW = | += VIEW[.T] * VIEW[.T] [blocks] [sum_over LOOP, ...]
 //   OP VIEW = VIEW | NUMBER [, VIEW | NUMBER]
-//   store ACCESS = VIEW [relu] [scale F] [pool SIZE stride N [border N] [pad UPPER LEFT]]
+//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE] [pool SIZE stride N [border N] [pad UPPER LEFT]]
 //
 // One statement per line; # starts a comment. A VIEW is NAME[INDEX:SIZE [step N], ...] or NAME for the whole buffer, an
 // ACCESS is NAME[[BASE;] INDEX:SIZE [step N] of EXTENT stride N, ...], an INDEX a sum like pid_m*64+k*16+3. TYPE is i8,
@@ -127,6 +127,13 @@ static void print_elementwise(const block_program *p, const block_statement *s, 
   print_operand(p, &s->elementwise.b, out);
 }
 
+static void print_norm(const block_norm *norm, FILE *out) {
+  if (norm->kind == BLOCK_NO_NORM) return;
+  fprintf(out, " %s", block_norm_names[norm->kind]);
+  if (norm->kind == BLOCK_SOFTMAX)
+    fprintf(out, " %" PRId32 " %" PRId32 " %" PRId32 " %" PRId32, norm->b, norm->c, norm->ln2, norm->ln2_inverse);
+}
+
 static void print_store(const block_program *p, const block_statement *s, FILE *out) {
   const block_epilogue *e = &s->store.epilogue;
   fputs("store ", out);
@@ -134,7 +141,8 @@ static void print_store(const block_program *p, const block_statement *s, FILE *
   fputs(" = ", out);
   print_view(p, &s->store.source, out);
   if (e->relu) fputs(" relu", out);
-  if (e->scaled) print_scale(e->scale, out);
+  if (e->scaled && e->norm.kind == BLOCK_NO_NORM) print_scale(e->scale, out);
+  print_norm(&e->norm, out);
   if (e->pool.stride == 0) return;
   fprintf(out, " pool %" PRIu32 " stride %" PRIu32, e->pool.size, e->pool.stride);
   if (e->pool.border != 0) fprintf(out, " border %" PRIu32, e->pool.border);

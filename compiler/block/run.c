@@ -358,6 +358,21 @@ static void run_pooled(runner *r, const block_statement *s, const source *from, 
   }
 }
 
+static void run_rows(const runner *r, const block_statement *s, const source *from, const places *to) {
+  const block_access *access = &s->store.access;
+  const int64_t columns = access->dim[access->rank - 1].size;
+  int32_t *row = wf_alloc((size_t)columns, sizeof *row);
+  int8_t *left = wf_alloc((size_t)columns, sizeof *left);
+  for (int64_t first = 0; first < to->count; first += columns) {
+    for (int64_t c = 0; c < columns; c++) row[c] = from->values[from->places.at[first + c]];
+    block_norm_row(&s->store.epilogue.norm, row, (uint32_t)columns, left);
+    for (int64_t c = 0; c < columns; c++)
+      if (to->at[first + c] != padding_place) write_tensor(r, access->tensor, to->at[first + c], left[c]);
+  }
+  wf_free(row);
+  wf_free(left);
+}
+
 static bool run_store(runner *r, const block_statement *s) {
   const block_view *view = &s->store.source;
   places to;
@@ -366,6 +381,8 @@ static bool run_store(runner *r, const block_statement *s) {
   for (int d = 0; d < rank_of(r, view); d++) from.size[d] = view->dim[d].size;
   if (ok && s->store.epilogue.pool.stride != 0) {
     run_pooled(r, s, &from, &to);
+  } else if (ok && s->store.epilogue.norm.kind != BLOCK_NO_NORM) {
+    run_rows(r, s, &from, &to);
   } else if (ok) {
     assert(to.count == from.places.count);
     for (int64_t e = 0; e < to.count; e++)

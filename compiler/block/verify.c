@@ -283,6 +283,16 @@ static void check_pool(verifier *v, const block_statement *s) {
               v->program->buffers[s->store.source.buffer].name);
 }
 
+// Rows are normalised as a whole, so they are whole.
+static void check_norm(verifier *v, const block_statement *s) {
+  const block_epilogue *e = &s->store.epilogue;
+  const int last = s->store.access.rank - 1;
+  const block_buffer *buffer = &v->program->buffers[s->store.source.buffer];
+  const bool whole = buffer->rank == last + 1 && s->store.source.dim[last].size == buffer->size[last];
+  if (!whole || e->relu || e->pool.stride != 0 || !e->scaled || e->scale != 1)
+    VIOLATION(v, s->where, "%s is for whole rows, without relu, scale and pool", block_norm_names[e->norm.kind]);
+}
+
 static void check_store(verifier *v, const block_statement *s) {
   const block_tensor *tensor = &v->program->tensors[s->store.access.tensor];
   const block_epilogue *e = &s->store.epilogue;
@@ -291,6 +301,7 @@ static void check_store(verifier *v, const block_statement *s) {
     check_sizes(v, s, &s->store.access, &s->store.source);
   else
     check_pool(v, s);
+  if (e->norm.kind != BLOCK_NO_NORM) check_norm(v, s);
   if (!tensor->written) VIOLATION(v, s->where, "stores to '%s', which is not written", tensor->name);
   if (e->scaled && (source != BLOCK_I32 || !isfinite(e->scale)))
     VIOLATION(v, s->where, "only i32 is scaled when it is stored, by a finite number");

@@ -18,6 +18,7 @@
 //   lower_block.c      statements; products and arithmetic on blocks
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
+//   lower_rows.c       softmax of the rows of a block
 //   lower_axes.c       the axes of the grid as loops
 //   lower_grid.c       parallel loops out of the offsets that vary
 //   lower_shape.c      buffers of blocks that are reshaped
@@ -67,10 +68,31 @@ typedef struct lang_lower_block {
   int rank;
   int64_t size[BLOCK_RANK_MAX];  // of the value: swapped if transposed
   bool transposed;
-  const block_access *access;  // where it was loaded from, while it is still that; or NULL
-  unsigned stores;             // how many stores there were when it was loaded
-  unsigned wrapped, open;      // how it was loaded: see lang_lower_mark
+  const block_access *access;            // where it was loaded from, while it is still that; or NULL
+  unsigned stores;                       // how many stores there were when it was loaded
+  unsigned wrapped, open;                // how it was loaded: see lang_lower_mark
+  const struct lang_lower_rows *scaled;  // of a block of integers times a number: that; or NULL
 } lang_lower_block;
+
+// A part of softmax of the rows of a block: see lower_rows.c.
+typedef enum {
+  LOWER_ROWS_ALL,  // the block times the scale
+  LOWER_ROWS_MAX,
+  LOWER_ROWS_BELOW,
+  LOWER_ROWS_EXP,
+  LOWER_ROWS_SUM,
+  LOWER_ROWS_SHARE,
+  LOWER_ROWS_LEVELS,
+  LOWER_ROWS_I8,
+} lang_lower_rows_form;
+
+typedef struct lang_lower_rows {
+  lang_lower_rows_form form;
+  lang_lower_block block;  // of integers
+  double scale;            // binary32
+  bool scaled;             // by it
+  bool spread;             // a number per row, as a column
+} lang_lower_rows;
 
 // A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
 // limited, step_d multiplies (from_d + i_d) modulo the extent instead of i_d. A mask is the same without steps: it
@@ -101,6 +123,7 @@ typedef enum {
   VALUE_INDEXES,
   VALUE_POINTERS,
   VALUE_MASK,
+  VALUE_ROWS,
 } lang_lower_value_kind;
 
 typedef struct lang_lower_value {
@@ -120,6 +143,7 @@ typedef struct lang_lower_value {
     lang_lower_block block;
     lang_dtype dtype;
     const lang_lower_indexes *indexes;  // INDEXES, POINTERS, MASK
+    const lang_lower_rows *rows;
   };
 } lang_lower_value;
 
@@ -255,6 +279,23 @@ bool lang_lower_masked(lang_lowerer *l, const lang_ast *node, const lang_lower_i
 // ---- lower_wrap.c, lower_spread.c
 bool lang_lower_check_wraps(lang_lowerer *l);
 void lang_lower_spread(lang_lowerer *l);
+
+// ---- lower_rows.c
+const char *lang_lower_rows_text(const lang_lower_rows *rows);
+// max(x, axis) of a block, sum(x, axis), exp(x).
+bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
+                        lang_lower_value *result);
+bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+// Where one operand is such a part.
+bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
+                             const lang_lower_value *b, lang_lower_value *result);
+bool lang_lower_row_subscript(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v,
+                              lang_lower_value *result);
+bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
+                            lang_lower_value *result);
+// `v` becomes the block whose rows are stored.
+bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, block_epilogue *epilogue);
 
 // ---- lower_memory.c
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);

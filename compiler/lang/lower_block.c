@@ -80,6 +80,7 @@ static bool same_statement(lang_lowerer *l, const block_statement *a, const bloc
              same_operand(&a->elementwise.a, &b->elementwise.a) && same_operand(&a->elementwise.b, &b->elementwise.b);
     case BLOCK_STORE:
       return a->store.source.buffer == b->store.source.buffer &&
+             memcmp(&a->store.epilogue.norm, &b->store.epilogue.norm, sizeof(block_norm)) == 0 &&
              memcmp(&a->store.epilogue.pool, &b->store.epilogue.pool, sizeof(block_pool)) == 0 &&
              same_access(l, &a->store.access, &b->store.access);
   }
@@ -289,6 +290,7 @@ static bool emit_conversion(lang_lowerer *l, const lang_ast *node, block_op op, 
 
 bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                         lang_lower_value *result) {
+  if (v->kind == VALUE_ROWS) return lang_lower_row_convert(l, node, v, dtype, result);
   if (v->kind != VALUE_BLOCK)
     return lang_lower_fail(l, node, ".to() is for blocks, not for %s", lang_lower_kind_text(v));
   const block_type from = l->program->buffers[v->block.buffer].type, to = lang_lower_block_types[dtype];
@@ -383,12 +385,21 @@ static bool can_hold(const lang_lowerer *l, const lang_lower_block *b, int into,
          is_free(l, b, into);
 }
 
+// Softmax of the result is one of the integers.
+static bool emit_scale(lang_lowerer *l, const lang_ast *node, const operands *o, lang_lower_value *result) {
+  lang_lower_rows *rows = WF_ARENA_NEW(l->run, lang_lower_rows);
+  *rows = (lang_lower_rows){.form = LOWER_ROWS_ALL, .block = o->a.block, .scale = o->number, .scaled = true};
+  if (!emit_conversion(l, node, BLOCK_OP_SCALE, o->number, &o->a, BLOCK_F32, result)) return false;
+  result->block.scaled = rows;
+  return true;
+}
+
 static bool with_number(lang_lowerer *l, const lang_ast *node, operands *o, int into, lang_lower_value *result) {
   const block_operand number = {.is_number = true, .number = o->number};
   block_op op = o->op;
   // A block of integers times a float is one operation.
   if (op == BLOCK_OP_MUL && o->type == BLOCK_F32 && l->program->buffers[o->a.block.buffer].type != BLOCK_F32)
-    return emit_conversion(l, node, BLOCK_OP_SCALE, o->number, &o->a, BLOCK_F32, result);
+    return emit_scale(l, node, o, result);
   if (!widen(l, node, &o->a, o->type)) return false;
   const lang_lower_block *a = &o->a.block;
   const int target = can_hold(l, a, into, o->type, a->size, a->rank)

@@ -200,10 +200,23 @@ static bool block_extreme(lang_lowerer *l, const lang_ast *node, block_op op, co
   return true;
 }
 
-// max(x, axis=0) of Triton.
+// max(x, axis=1), max(x, 1) of a block.
+static bool is_along(const lang_ast *node, const lang_lower_value *v) {
+  if (v->kind != VALUE_BLOCK && v->kind != VALUE_ROWS) return false;
+  const lang_ast *axis = node->count < 2 ? NULL : node->items[1];
+  return axis != NULL && (axis->kind == AST_KEYWORD || (axis->kind == AST_INT && axis->integer < v->block.rank));
+}
+
+static bool along_axis(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
+  const lang_ast *args[BUILTIN_ARGS_MAX];
+  const lang_lower_value of = *v;
+  return lang_builtin_bind(l->s, l->diag, BUILTIN_MAX, node, args) && lang_lower_row_max(l, node, args, &of, v);
+}
+
+// min(x, axis=0) of Triton.
 static bool refuse_reduction(lang_lowerer *l, const lang_ast *keyword) {
   lang_lower_fail(l, keyword, "reductions within a block have no meaning here");
-  lang_lower_hint(l, "sum with dot; softmax and layer norm are operators of networks");
+  lang_lower_hint(l, "a block has max() and sum() along its last axis, in softmax");
   return false;
 }
 
@@ -211,6 +224,7 @@ static bool refuse_reduction(lang_lowerer *l, const lang_ast *keyword) {
 static bool extreme(lang_lowerer *l, const lang_ast *node, bool largest, lang_lower_value *result) {
   if (node->count == 0) return lang_lower_fail(l, node, "min() and max() need arguments");
   if (!lang_lower_eval(l, node->items[0], BLOCK_NONE, result)) return false;
+  if (largest && is_along(node, result)) return along_axis(l, node, result);
   for (int i = 1; i < node->count; i++) {
     lang_lower_value next;
     double x, y;
@@ -305,6 +319,10 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
       return block_extreme(l, node, BLOCK_OP_MAX, args, into, result);
     case BUILTIN_MINIMUM:
       return block_extreme(l, node, BLOCK_OP_MIN, args, into, result);
+    case BUILTIN_SUM:
+      return lang_lower_row_sum(l, node, args, result);
+    case BUILTIN_EXP:
+      return lang_lower_row_exp(l, node, args, result);
     case BUILTIN_RESHAPE:
     case BUILTIN_VIEW:
       return lang_lower_eval(l, args[0], BLOCK_NONE, &v) && eval_shape(l, args[1], size, &rank) &&
@@ -385,6 +403,7 @@ static bool subscript(lang_lowerer *l, const lang_ast *node, lang_lower_value *r
     return true;
   }
   if (lang_lower_is_indexes(&v)) return lang_lower_index_subscript(l, node, &v, result);
+  if (v.kind == VALUE_ROWS) return lang_lower_row_subscript(l, node, &v, result);
   if (v.kind != VALUE_BLOCK) return lang_lower_fail(l, node, "%s has no elements", lang_lower_kind_text(&v));
   for (int i = 0; i < node->count; i++) {
     const lang_ast *item = node->items[i];

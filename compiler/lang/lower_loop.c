@@ -107,7 +107,7 @@ static bool own_blocks(lang_lowerer *l, loop_state *s) {
     l->hint = carried_name(l, s, i);
     if (v->kind == VALUE_BLOCK && lang_lower_references(l, v->block.buffer, v) != 0 && !lang_lower_copy(l, s->node, v))
       return false;
-    if (v->kind == VALUE_BLOCK) v->block.access = NULL;
+    if (v->kind == VALUE_BLOCK) v->block.access = NULL, v->block.scaled = NULL;
     s->before[i] = *v;
   }
   return true;
@@ -240,7 +240,8 @@ static bool save_others(lang_lowerer *l, const loop_state *s, int buffer, const 
   for (int i = 0; i < l->frame->function->local_count; i++) {
     lang_lower_value *v = &l->frame->locals[i];
     if (v == except) continue;
-    if (v->kind == VALUE_TUPLE && lang_lower_mentions(v, buffer)) *v = (lang_lower_value){.kind = VALUE_LOST};
+    if ((v->kind == VALUE_TUPLE || v->kind == VALUE_ROWS) && lang_lower_mentions(v, buffer))
+      *v = (lang_lower_value){.kind = VALUE_LOST};
     if (v->kind != VALUE_BLOCK || v->block.buffer != buffer) continue;
     l->hint = l->frame->function->locals[i];
     if (v->block.transposed || !lang_lower_copy(l, s->node, v))

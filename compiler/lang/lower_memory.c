@@ -223,40 +223,75 @@ static bool stores_once(lang_lowerer *l, const lang_ast *node, const target *t) 
   return true;
 }
 
+// Statistics are of whole rows.
+static bool stores_whole_rows(lang_lowerer *l, const lang_ast *node, const lang_lower_block_ptr *p) {
+  int64_t least, most;
+  const int last = p->rank - 1;
+  if (lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) && least >= 0 &&
+      most + p->dim[last].step * (p->dim[last].size - 1) < p->dim[last].extent)
+    return true;
+  lang_lower_fail(l, node, "softmax is of whole rows: this block of %lld columns is stored to rows of %lld",
+                  (long long)p->dim[last].size, (long long)p->dim[last].extent);
+  lang_lower_hint(l, "load and store blocks that are as wide as the rows");
+  return false;
+}
+
+static bool emit_store(lang_lowerer *l, const lang_ast *node, const target *t, const lang_lower_value *v,
+                       const block_epilogue *epilogue) {
+  block_statement s = {.kind = BLOCK_STORE};
+  if (!check_range(l, node, t->p, t->checked)) return false;
+  s.store.access = access_of(t->p);
+  s.store.source = block_whole(l->program, v->block.buffer);
+  s.store.epilogue = *epilogue;
+  l->stores++;
+  block_statement *made = lang_lower_emit(l, node, &s);
+  if (made != NULL) mark(l, made, 0, open_dims(t));
+  return made != NULL;
+}
+
+static bool fits_pointer(lang_lowerer *l, const lang_ast *node, const lang_lower_block *block, const int64_t *size,
+                         int rank) {
+  char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
+  return lang_lower_same_shape(block->size, block->rank, size, rank) ||
+         lang_lower_fail(l, node, "a block of shape %s cannot be stored to one of shape %s",
+                         lang_lower_shape_text(block->size, block->rank, a), lang_lower_shape_text(size, rank, b));
+}
+
+static bool fits_tensor(lang_lowerer *l, const lang_ast *node, block_type type, const block_tensor *tensor) {
+  if (type == tensor->type) return true;
+  lang_lower_fail(l, node, "%s cannot be stored to '%s', which is %s", lang_dtype_names[lang_lower_lang_types[type]],
+                  tensor->name, lang_dtype_names[lang_lower_lang_types[tensor->type]]);
+  lang_lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lang_lower_lang_types[tensor->type]]);
+  return false;
+}
+
+static bool store_rows(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const target *t,
+                       lang_lower_value *v) {
+  int64_t size[BLOCK_RANK_MAX];
+  block_epilogue epilogue;
+  const block_pool none = {0};
+  if (args[4] != NULL) return lang_lower_fail(l, args[4], "softmax of rows is not pooled");
+  return stored_shape(l, args[0], t->p, &none, size) && lang_lower_row_store(l, args[1], v, &epilogue) &&
+         fits_pointer(l, args[1], &v->block, size, t->p->rank) &&
+         fits_tensor(l, args[1], BLOCK_I8, &l->program->tensors[t->p->tensor]) && stores_whole_rows(l, args[0], t->p) &&
+         emit_store(l, node, t, v, &epilogue);
+}
+
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {
   lang_lower_value v;
   target t;
-  char a[LOWER_SHAPE_TEXT], b[LOWER_SHAPE_TEXT];
   int64_t size[BLOCK_RANK_MAX];
-  block_pool pool = {0};
-  if (!target_of(l, args[0], "store()", args[3], args[2], &t) || !pooling_of(l, args[4], &pool) ||
+  block_epilogue epilogue = {0};
+  if (!target_of(l, args[0], "store()", args[3], args[2], &t) || !pooling_of(l, args[4], &epilogue.pool) ||
       !lang_lower_eval(l, args[1], BLOCK_NONE, &v) || !stores_once(l, args[0], &t))
     return false;
-  const lang_lower_block_ptr *p = t.p;
-  if (!stored_shape(l, args[0], p, &pool, size)) return false;
+  if (v.kind == VALUE_ROWS) return store_rows(l, node, args, &t, &v);
+  if (!stored_shape(l, args[0], t.p, &epilogue.pool, size)) return false;
   if (v.kind != VALUE_BLOCK)
     return lang_lower_fail(l, args[1], "store() needs a block, not %s", lang_lower_kind_text(&v));
-  if (!lang_lower_needs_plain(l, args[1], &v.block)) return false;
-  if (!lang_lower_same_shape(v.block.size, v.block.rank, size, p->rank))
-    return lang_lower_fail(l, args[1], "a block of shape %s cannot be stored to one of shape %s",
-                           lang_lower_shape_text(v.block.size, v.block.rank, a),
-                           lang_lower_shape_text(size, p->rank, b));
-  const block_tensor *tensor = &l->program->tensors[p->tensor];
-  if (l->program->buffers[v.block.buffer].type != tensor->type) {
-    lang_lower_fail(l, args[1], "%s cannot be stored to '%s', which is %s", lang_lower_type_text(l, &v.block),
-                    tensor->name, lang_dtype_names[lang_lower_lang_types[tensor->type]]);
-    lang_lower_hint(l, "convert it: .to(%s)", lang_dtype_names[lang_lower_lang_types[tensor->type]]);
-    return false;
-  }
-  if (!check_range(l, node, p, t.checked)) return false;
-  block_statement s = {.kind = BLOCK_STORE};
-  s.store.access = access_of(p);
-  s.store.source = block_whole(l->program, v.block.buffer);
-  s.store.epilogue.pool = pool;
-  l->stores++;
-  block_statement *made = lang_lower_emit(l, node, &s);
-  if (made != NULL) mark(l, made, 0, open_dims(&t));
-  return made != NULL;
+  return lang_lower_needs_plain(l, args[1], &v.block) && fits_pointer(l, args[1], &v.block, size, t.p->rank) &&
+         fits_tensor(l, args[1], l->program->buffers[v.block.buffer].type, &l->program->tensors[t.p->tensor]) &&
+         emit_store(l, node, &t, &v, &epilogue);
 }
 
 // ---- shapes

@@ -308,6 +308,7 @@ bool lang_lower_binary(lang_lowerer *l, const lang_ast *node, int into, lang_low
     return add_product(l, node, node->b, &a, into, result);
   if (!lang_lower_eval(l, node->b, BLOCK_NONE, &b)) return false;
   if (lang_lower_is_indexes(&a) || lang_lower_is_indexes(&b)) return lang_lower_index_operator(l, node, &a, &b, result);
+  if (a.kind == VALUE_ROWS || b.kind == VALUE_ROWS) return lang_lower_row_operator(l, node, &a, &b, result);
   if (node->kind == AST_COMPARE) return compare(l, node, &a, &b, result);
   if (a.kind == VALUE_POINTER) return move_pointer(l, node, &a, &b, result);
   if (b.kind == VALUE_POINTER && node->op == AST_ADD) return move_pointer(l, node, &b, &a, result);

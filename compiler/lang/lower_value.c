@@ -40,9 +40,10 @@ const char *lang_lower_kind_text(const lang_lower_value *v) {
                                       [VALUE_BLOCK] = "a block",     [VALUE_BLOCK_PTR] = "a block pointer",
                                       [VALUE_DTYPE] = "a type",      [VALUE_ELEMENT] = "a type",
                                       [VALUE_INDEXES] = "indexes",   [VALUE_POINTERS] = "a block of pointers",
-                                      [VALUE_MASK] = "a mask"};
+                                      [VALUE_MASK] = "a mask",       [VALUE_ROWS] = "rows"};
   if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_FLOAT) return "a float";
   if (v->kind == VALUE_SCALAR && v->scalar.kind == LANG_NONE) return "None";
+  if (v->kind == VALUE_ROWS) return lang_lower_rows_text(v->rows);
   return texts[v->kind];
 }
 
@@ -126,13 +127,17 @@ bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b) 
     case VALUE_DTYPE:
     case VALUE_ELEMENT:
       return a->dtype == b->dtype;
+    case VALUE_ROWS:
+      return false;  // which no loop carries
     default:
       return true;
   }
 }
 
 static int references_in(const lang_lower_value *v, int buffer) {
-  if (v->kind == VALUE_BLOCK) return v->block.buffer == buffer;
+  if (v->kind == VALUE_ROWS) return v->rows->block.buffer == buffer;
+  if (v->kind == VALUE_BLOCK)
+    return v->block.buffer == buffer || (v->block.scaled != NULL && v->block.scaled->block.buffer == buffer);
   int count = 0;
   if (v->kind == VALUE_TUPLE)
     for (int i = 0; i < v->tuple.count; i++) count += references_in(&v->tuple.items[i], buffer);

@@ -5,6 +5,7 @@
 //   run.c             programs, statements, functions
 //   run_expression.c  expressions of numbers, tuples and pointers; built-in functions
 //   run_pointer.c     indexes, pointers and masks, element by element
+//   run_rows.c        maxima, sums and exponentials of rows
 //   run_block.c       loads, stores, products and arithmetic on elements
 #ifndef COMPILER_LANG_RUN_H
 #define COMPILER_LANG_RUN_H
@@ -20,12 +21,23 @@ typedef union lang_run_cell {
   float f;
 } lang_run_cell;
 
+// What a block is beside its elements.
+typedef enum {
+  RUN_PLAIN,
+  RUN_SCALED,  // `whole` times `factor`
+  RUN_EXP,     // e to the power of such a block: cells are integers, in units of their own
+  RUN_SHARE,   // `whole` divided by `by`, of RUN_EXP both
+} lang_run_meaning;
+
 typedef struct lang_run_block {
   lang_dtype dtype;
   int rank;
   int64_t size[RUN_RANK_MAX];
   int64_t count;
   lang_run_cell *cells;  // never changed once the block is a value
+  lang_run_meaning meaning;
+  const struct lang_run_block *whole, *by;
+  double factor;
 } lang_run_block;
 
 typedef struct lang_run_pointer {
@@ -116,6 +128,15 @@ bool lang_run_index_reshape(lang_runner *r, const lang_ast *node, const lang_run
 // Where each element of a block of pointers lies, or -1 where the mask (args[...], or NULL) leaves it out.
 bool lang_run_places(lang_runner *r, const lang_ast *node, const lang_run_indexes *pointers, const lang_ast *mask,
                      int64_t **places);
+
+// max() and sum() along the last axis, exp(), and operators, which look at what blocks mean.
+bool lang_run_row_max(lang_runner *r, const lang_ast *node, const lang_ast **args, const lang_run_value *v,
+                      lang_run_value *result);
+bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                           lang_run_value *result);
+lang_run_block *lang_run_new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype);
 
 bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args);

@@ -9,7 +9,7 @@
 
 #include "compiler/lang/run.h"
 
-static lang_run_block *new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype) {
+lang_run_block *lang_run_new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype) {
   lang_run_block *b = WF_ARENA_NEW(r->arena, lang_run_block);
   *b = (lang_run_block){.dtype = dtype, .rank = rank, .count = 1};
   for (int d = 0; d < rank; d++) {
@@ -24,6 +24,11 @@ static lang_run_value as_value(const lang_run_block *b) { return (lang_run_value
 
 static bool needs_block(lang_runner *r, const lang_ast *node, const lang_run_value *v) {
   return v->kind == RUN_BLOCK || lang_run_fail(r, node, "expected a block");
+}
+
+// Parts of softmax have no elements that are numbers.
+static bool is_value(lang_runner *r, const lang_ast *node, const lang_run_block *b) {
+  return b->meaning == RUN_PLAIN || b->meaning == RUN_SCALED || lang_run_fail(r, node, "this is a part of softmax");
 }
 
 // ---- memory
@@ -112,7 +117,7 @@ static bool load_pointers(lang_runner *r, const lang_ast *node, const lang_run_i
   int64_t *places;
   const lang_dtype dtype = r->tensor_types[p->tensor];
   if (!lang_run_places(r, node, p, args[1], &places) || !other_of(r, args[2], dtype, &other)) return false;
-  lang_run_block *b = new_block(r, p->size, p->rank, dtype);
+  lang_run_block *b = lang_run_new_block(r, p->size, p->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = places[e] < 0 ? other : get(r, p->tensor, places[e]);
   *result = as_value(b);
   return true;
@@ -139,7 +144,7 @@ bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, 
   if (pointer.kind == RUN_POINTERS) return load_pointers(r, node, pointer.indexes, args, result);
   if (!memory_args(r, args[0], args[3], &pointer, &checked)) return false;
   const lang_run_block_ptr *p = pointer.block_ptr;
-  lang_run_block *b = new_block(r, p->size, p->rank, r->tensor_types[p->base.tensor]);
+  lang_run_block *b = lang_run_new_block(r, p->size, p->rank, r->tensor_types[p->base.tensor]);
   for (int64_t e = 0; e < b->count; e++) {
     int64_t at;
     const place where = place_of(r, node, p, checked, e, &at);
@@ -264,7 +269,7 @@ bool lang_run_dot(lang_runner *r, const lang_ast *node, const lang_ast **args, l
   int64_t size[RUN_RANK_MAX];
   memcpy(size, x->size, sizeof size);
   size[x->rank - 1] = columns;
-  lang_run_block *sum = new_block(r, size, x->rank, LANG_INT32);
+  lang_run_block *sum = lang_run_new_block(r, size, x->rank, LANG_INT32);
   if (acc.kind == RUN_BLOCK) {
     const lang_run_block *start = acc.block;
     if (start->dtype != LANG_INT32 || start->rank != sum->rank || memcmp(start->size, sum->size, sizeof size) != 0)
@@ -302,8 +307,8 @@ static lang_run_cell converted(lang_run_cell cell, lang_dtype from, lang_dtype t
 
 bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_dtype dtype,
                       lang_run_value *result) {
-  if (!needs_block(r, node, v)) return false;
-  lang_run_block *b = new_block(r, v->block->size, v->block->rank, dtype);
+  if (!needs_block(r, node, v) || !is_value(r, node, v->block)) return false;
+  lang_run_block *b = lang_run_new_block(r, v->block->size, v->block->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = converted(v->block->cells[e], v->block->dtype, dtype);
   *result = as_value(b);
   return true;
@@ -313,7 +318,7 @@ bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value
 
 bool lang_run_full(lang_runner *r, const lang_ast *node, const int64_t *size, int rank, double number, lang_dtype dtype,
                    lang_run_value *result) {
-  lang_run_block *b = new_block(r, size, rank, dtype);
+  lang_run_block *b = lang_run_new_block(r, size, rank, dtype);
   if (dtype != LANG_FLOAT32 && !(fabs(number) <= 2147483648.0))
     return lang_run_fail(r, node, "this number is too large");
   for (int64_t e = 0; e < b->count; e++) {
@@ -381,6 +386,7 @@ bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, i
                          const lang_run_value *right, lang_run_value *result) {
   const lang_run_block *a = operand_block(r, node, left, right), *b;
   if (a == NULL || (b = operand_block(r, node, right, left)) == NULL) return false;
+  if (!is_value(r, node, a) || !is_value(r, node, b)) return false;
   if (extreme == 0 && op != AST_ADD && op != AST_SUB && op != AST_MUL)
     return lang_run_fail(r, node, "'%s' has no meaning for blocks", lang_ast_op_texts[op]);
   lang_dtype dtype = LANG_INT32;
@@ -390,7 +396,7 @@ bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, i
   int rank;
   if (!lang_run_common_shape(a->size, a->rank, b->size, b->rank, size, &rank))
     return lang_run_fail(r, node, "these shapes do not go together");
-  lang_run_block *made = new_block(r, size, rank, dtype);
+  lang_run_block *made = lang_run_new_block(r, size, rank, dtype);
   for (int64_t e = 0; e < made->count; e++) {
     const lang_run_cell x =
         converted(a->cells[lang_run_matching(a->size, a->rank, made->size, made->rank, e)], a->dtype, dtype);
@@ -409,7 +415,7 @@ bool lang_run_transpose(lang_runner *r, const lang_ast *node, const lang_run_val
   const lang_run_block *from = v->block;
   if (from->rank != 2) return lang_run_fail(r, node, "only blocks of two dimensions can be transposed");
   const int64_t size[] = {from->size[1], from->size[0]};
-  lang_run_block *b = new_block(r, size, 2, from->dtype);
+  lang_run_block *b = lang_run_new_block(r, size, 2, from->dtype);
   for (int64_t i = 0; i < size[0]; i++)
     for (int64_t j = 0; j < size[1]; j++) b->cells[i * size[1] + j] = from->cells[j * size[0] + i];
   *result = as_value(b);
@@ -419,9 +425,17 @@ bool lang_run_transpose(lang_runner *r, const lang_ast *node, const lang_run_val
 bool lang_run_reshape(lang_runner *r, const lang_ast *node, const lang_run_value *v, const int64_t *size, int rank,
                       lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
-  lang_run_block *b = new_block(r, size, rank, v->block->dtype);
+  lang_run_block *b = lang_run_new_block(r, size, rank, v->block->dtype);
   if (b->count != v->block->count) return lang_run_fail(r, node, "the new shape has another number of elements");
   memcpy(b->cells, v->block->cells, (size_t)b->count * sizeof *b->cells);
+  if (v->block->meaning == RUN_SHARE) return lang_run_fail(r, node, "this is a part of softmax");
+  b->meaning = v->block->meaning;
+  b->factor = v->block->factor;
   *result = as_value(b);
+  if (b->meaning != RUN_SCALED) return true;
+  const lang_run_value whole = as_value(v->block->whole);
+  lang_run_value reshaped;
+  if (!lang_run_reshape(r, node, &whole, size, rank, &reshaped)) return false;
+  b->whole = reshaped.block;
   return true;
 }

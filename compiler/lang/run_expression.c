@@ -74,7 +74,7 @@ static bool binary(lang_runner *r, const lang_ast *node, lang_run_value *result)
   if (!lang_run_eval(r, node->b, &b)) return false;
   if (lang_run_is_indexes(&a) || lang_run_is_indexes(&b)) return lang_run_index_operator(r, node, &a, &b, result);
   if (node->kind == AST_BINARY && (a.kind == RUN_BLOCK || b.kind == RUN_BLOCK))
-    return lang_run_arithmetic(r, node, node->op, 0, &a, &b, result);
+    return lang_run_row_operator(r, node, &a, &b, result);
   if (a.kind == RUN_POINTER && node->kind == AST_BINARY) return move_pointer(r, node, &a, &b, result);
   if (b.kind == RUN_POINTER && node->op == AST_ADD) return move_pointer(r, node, &b, &a, result);
   lang_value v = {0};
@@ -186,12 +186,23 @@ static bool filled(lang_runner *r, const lang_ast *node, const lang_ast *shape, 
   return lang_run_full(r, node, size, rank, lang_scalar_number(v.scalar), dtype, result);
 }
 
+// max(x, axis=1)
+static bool is_along(const lang_ast *node) {
+  return node->count > 1 && (node->items[1]->kind == AST_KEYWORD || node->items[1]->kind == AST_INT);
+}
+
+static bool along_axis(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_run_value *result) {
+  const lang_ast *args[BUILTIN_ARGS_MAX];
+  return lang_builtin_bind(r->s, r->diag, BUILTIN_MAX, node, args) && lang_run_row_max(r, node, args, v, result);
+}
+
 static bool extreme(lang_runner *r, const lang_ast *node, lang_ast_op better, lang_run_value *result) {
   for (int i = 0; i < node->count; i++) {
     lang_run_value v;
     lang_value is_better = {0};
     if (!lang_run_eval(r, node->items[i], &v)) return false;
     if (i == 0) *result = v;
+    if (v.kind == RUN_BLOCK && better == AST_GT && is_along(node)) return along_axis(r, node, &v, result);
     if (v.kind != RUN_SCALAR || result->kind != RUN_SCALAR ||
         lang_scalar_binary(better, v.scalar, result->scalar, &is_better) != NULL)
       return lang_run_fail(r, node, "min() and max() are for numbers");
@@ -288,6 +299,10 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
     case BUILTIN_MAXIMUM:
     case BUILTIN_MINIMUM:
       return block_extreme(r, node, args, id == BUILTIN_MAXIMUM, result);
+    case BUILTIN_SUM:
+      return lang_run_row_sum(r, node, args, result);
+    case BUILTIN_EXP:
+      return lang_run_row_exp(r, node, args, result);
     case BUILTIN_RESHAPE:
     case BUILTIN_VIEW:
       return lang_run_eval(r, args[0], &v) && shape_of(r, args[1], size, &rank) &&

@@ -113,8 +113,22 @@ static bool apply_epilogue(fuse_pass *f, const block_epilogue *epilogue, fuse_va
                                 fuse_apply(&f->c, BLOCK_OP_TO_I8, BLOCK_I8, v, NULL)));
 }
 
+// Rows of a sum of int32; the normaliser takes it as it is.
+static bool store_rows(fuse_pass *f, block_statement **list, block_statement *s) {
+  fuse_value v = f->value[s->store.source.buffer];
+  if (v.kind != FUSE_SUM && !fuse_to_sum(&f->c, &v)) return false;
+  if (v.relu || v.scaled || v.clamped)
+    return fuse_refuse(f, s->where, "rows are normalised as they were added up, not clamped or rounded before",
+                       "store them, and normalise in a second kernel");
+  v.scaled = true;
+  v.scale = 1;
+  v.type = BLOCK_I8;
+  return store_sum(f, list, s, &v);
+}
+
 static bool fuse_store(fuse_pass *f, block_statement **list, block_statement *s) {
   if (!is_whole(f, s, &s->store.source)) return false;
+  if (s->store.epilogue.norm.kind != BLOCK_NO_NORM) return store_rows(f, list, s);
   fuse_value v = f->value[s->store.source.buffer];
   if (!apply_epilogue(f, &s->store.epilogue, &v)) return false;
   if (v.kind == FUSE_LARGEST && s->store.epilogue.pool.stride != 0)

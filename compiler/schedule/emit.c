@@ -50,6 +50,7 @@ typedef struct sched_emitter {
   bool a_transposed, b_transposed, relu;
   uint16_t a_stride;
   store_state store;
+  const block_norm *norm;  // that is configured
   cursor *cursors, *at;
 } emitter;
 
@@ -267,8 +268,26 @@ static void configure_store(emitter *m, const sched_store *store) {
   command_add(m->out, &i);
 }
 
+// Softmax is the activation with the upper bit, which this configuration has; its constants come in two halves.
+static void configure_norm(emitter *m, const block_norm *norm) {
+  const block_norm none = {0}, *set = norm == NULL ? &none : norm;
+  if (m->norm == norm || (m->norm != NULL && norm != NULL && memcmp(m->norm, norm, sizeof *norm) == 0)) return;
+  m->norm = norm;
+  for (int inverse = norm != NULL; inverse >= 0; inverse--) {
+    command_insn i = insn(ISA_FUNCT_CONFIG_NORM);
+    isa_init_config_norm(&i.rs1, &i.rs2);
+    isa_set_config_norm_activation_msb(&i.rs1, &i.rs2, set->kind == BLOCK_SOFTMAX);
+    isa_set_config_norm_qln2_inverse(&i.rs1, &i.rs2, (uint64_t)inverse);
+    isa_set_config_norm_ln2(&i.rs1, &i.rs2, (uint32_t)(inverse != 0 ? set->ln2_inverse : set->ln2));
+    isa_set_config_norm_qb(&i.rs1, &i.rs2, (uint32_t)set->b);
+    isa_set_config_norm_qc(&i.rs1, &i.rs2, (uint32_t)set->c);
+    command_add(m->out, &i);
+  }
+}
+
 static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
+  configure_norm(m, store->norm);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = number_of(m, store->tensor);
   i.rs1 = (uint64_t)store->offset;
@@ -326,5 +345,6 @@ void sched_emit(const sched_streams *s, const sched_order *all, command_program 
   sched_emitter_begin(m, 0, s, NULL);
   command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) sched_emitter_put(m, 0, &all->items[n]);
+  configure_norm(m, NULL);
   command_add_fence(out);
 }

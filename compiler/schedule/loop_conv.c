@@ -204,6 +204,7 @@ static const char *reason_against(const convolutions *c, const block_statement *
   const block_view *view = &s->store.source;
   if (c->count == 0 || c->result != view->buffer) return "the loop unroller stores results of products, once";
   if (!s->store.epilogue.scaled) return "the loop unroller of convolutions stores int8 results";
+  if (s->store.epilogue.norm.kind != BLOCK_NO_NORM) return "rows are not normalised by the loop unroller";
   if (s->store.epilogue.pool.stride != 0) return "results of convolutions are not pooled by the loop unroller";
   for (int d = 0; d < SCHED_IMAGE_RANK; d++)
     if (view->dim[d].step != 1 || view->dim[d].size != c->l->program->buffers[view->buffer].size[d])

@@ -195,6 +195,8 @@ static bool on_store(products *p, const sched_walk *w, const block_statement *s)
     return sched_loop_refuse(p->l, s, "the loop unroller stores evenly spaced rows");
   if (p->dot == NULL || p->dot->dot.target.buffer != s->store.source.buffer)
     return sched_loop_refuse(p->l, s, "the loop unroller stores results of products");
+  if (s->store.epilogue.norm.kind != BLOCK_NO_NORM)
+    return sched_loop_refuse(p->l, s, "the loop unroller of matrix products normalises no rows");
   if (s->store.epilogue.pool.stride != 0)
     return sched_loop_refuse(p->l, s, "the loop unroller of matrix products does not pool");
   c.relu = s->store.epilogue.relu;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows for the normaliser become commands of one row: for each statistic that it needs one over all of its columns,
+// then the stores. A store keeps the order of the program, so that no other row comes between them.
+//
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
 // columns take turns.
+#include "compiler/block/build.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/runs.h"
 
@@ -23,6 +27,13 @@ static void put_run(void *context, const sched_run *rows) {
   *WF_ARENA_PUSH(p->e->arena, p->e->pending_stores, p->count, &p->e->pending_store_room) = store;
 }
 
+static bool refuse_norm(sched_expand *e, const block_statement *s) {
+  wf_error(e->diag, s->where, "%s of rows needs the normaliser, which array %s has not",
+           block_norm_names[s->store.epilogue.norm.kind], e->array->name);
+  wf_hint(e->diag, "take an array with units.normaliser: --array transformer-16");
+  return false;
+}
+
 static bool check(sched_expand *e, const block_statement *s) {
   const block_buffer *buffer = &e->program->buffers[s->store.source.buffer];
   const block_access *access = &s->store.access;
@@ -42,6 +53,8 @@ static bool check(sched_expand *e, const block_statement *s) {
     reason = epilogue->scaled ? "this array cannot store scaled rows" : "this array cannot store int32 rows";
   else if (epilogue->relu && !e->array->units.activation)
     reason = "this array has no ReLU unit";
+  else if (epilogue->norm.kind != BLOCK_NO_NORM && !e->array->units.normaliser)
+    return refuse_norm(e, s);
   else if (epilogue->pool.stride != 0 && !e->array->units.max_pool)
     reason = "this array has no pooling unit";
   if (reason == NULL) return true;
@@ -77,6 +90,7 @@ static void put_columns(store_piece *p, const sched_walk *w, const block_stateme
 static int64_t rows_of(const sched_expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
   const block_access *access = &s->store.access;
   const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
+  if (s->store.epilogue.norm.kind != BLOCK_NO_NORM) return 1;
   if (e->whole_stores || access->rank < 2 || e->products == 0) return e->derived.dim;
   const block_access_dim *row = &access->dim[access->rank - 2];
   const cost_bank_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
@@ -92,6 +106,37 @@ static void put_stores(const store_piece *p, size_t pieces) {
     sched_streams_store(&p->e->streams, &p->e->pending_stores[turns ? i % pieces * each + i / pieces : i]);
 }
 
+// Commands that collect a statistic of a row, and the one that ends it.
+typedef struct statistic {
+  uint32_t collect, last;
+} statistic;
+enum { STATISTICS = 2 };
+static const statistic statistics[BLOCK_NORM_COUNT][STATISTICS] = {
+    [BLOCK_SOFTMAX] = {{ISA_LOCAL_NORM_MAX, ISA_LOCAL_NORM_MAX}, {ISA_LOCAL_NORM_SUM_EXP, ISA_LOCAL_NORM_INV_SUM_EXP}},
+};
+
+static void put_statistic(const store_piece *p, const statistic *what, size_t row, size_t pieces, size_t rows) {
+  for (size_t i = 0; i < pieces; i++) {
+    sched_store store = p->e->pending_stores[i * rows + row];
+    store.tensor = COMMAND_NO_TENSOR;
+    store.offset = 0;
+    store.local |= (i + 1 < pieces ? what->collect : what->last) * (ISA_LOCAL_NORM_MASK & -ISA_LOCAL_NORM_MASK);
+    sched_streams_store(&p->e->streams, &store);
+  }
+}
+
+static void put_rows(const store_piece *p, size_t pieces) {
+  const size_t rows = pieces == 0 ? 0 : p->count / pieces;
+  for (size_t row = 0; row < rows; row++) {
+    for (int k = 0; k < STATISTICS; k++) put_statistic(p, &statistics[p->store.norm->kind][k], row, pieces, rows);
+    for (size_t i = 0; i < pieces; i++) sched_streams_store(&p->e->streams, &p->e->pending_stores[i * rows + row]);
+  }
+}
+
+static bool is_whole_row(const block_statement *s, const sched_box *part, int last) {
+  return part->lo[last] == 0 && part->hi[last] == s->store.access.dim[last].size;
+}
+
 bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statement *s) {
   int b = s->store.source.buffer, last = s->store.access.rank - 1;
   const block_layout *place = &e->layouts[b];
@@ -105,6 +150,11 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
              e->program->buffers[b].name, place->dim);
     return false;
   }
+  if (epilogue->norm.kind != BLOCK_NO_NORM && !is_whole_row(s, &part, last)) {
+    wf_error(e->diag, s->where, "store of '%s': %s needs whole rows", e->program->buffers[b].name,
+             block_norm_names[epilogue->norm.kind]);
+    return false;
+  }
   bool full = place->accumulator && !epilogue->scaled;
   store_piece piece = {.e = e,
                        .layout = place,
@@ -113,6 +163,7 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
                                  .local = full ? ISA_LOCAL_FULL_MASK : 0,
                                  .relu = epilogue->relu,
                                  .scale = epilogue->scaled ? epilogue->scale : 1.0F,
+                                 .norm = epilogue->norm.kind == BLOCK_NO_NORM ? NULL : &epilogue->norm,
                                  .instance = w->instance[b]}};
   int64_t most = !full && place->block_step == place->dim ? e->derived.max_cols : place->dim;
   size_t pieces = 0;
@@ -122,6 +173,9 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
     put_columns(&piece, w, s, &part, columns);
     pieces++;
   }
-  put_stores(&piece, pieces);
+  if (piece.store.norm != NULL)
+    put_rows(&piece, pieces);
+  else
+    put_stores(&piece, pieces);
   return true;
 }

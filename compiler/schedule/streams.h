@@ -51,6 +51,7 @@ typedef struct sched_store {
   uint16_t rows, cols;
   bool relu;
   float scale;
+  const block_norm *norm;  // of rows that the normaliser makes, or of their statistics; NULL: it has none
   block_pool pool;
   uint8_t pool_rows, pool_cols, image_rows, image_cols, pool_out_dim;  // with a pool
   uint8_t image_skipped;  // columns before the image, which it does not begin with: its last row ends earlier

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax of the rows of a block: see lower.h.
+//
+// The normaliser of the store unit makes it of an int32 block that is stored, so that its parts are no blocks of their
+// own: each is kept as what it is of the block, and the store, which has them all, becomes one statement.
+//
+//   m = max(x, axis=1)                    LOWER_ROWS_MAX, a number per row
+//   d = (x - m[:, None]) * s              LOWER_ROWS_BELOW, then LOWER_ROWS_SCALED; or of x * s from the start
+//   e = exp(d)                            LOWER_ROWS_EXP
+//   p = e / sum(e, axis=1)[:, None]       LOWER_ROWS_SUM, LOWER_ROWS_SHARE
+//   store(y, (p * 127).to(int8))          LOWER_ROWS_LEVELS, LOWER_ROWS_I8
+#include <math.h>
+#include <string.h>
+
+#include "compiler/block/build.h"
+#include "compiler/lang/lower.h"
+
+enum { LEVELS = 127 };
+
+static const struct {
+  const char *text;
+  bool column;
+} forms[] = {
+    [LOWER_ROWS_ALL] = {"a block times a number", false},
+    [LOWER_ROWS_MAX] = {"the largest of each row", true},
+    [LOWER_ROWS_BELOW] = {"rows less their largest", false},
+    [LOWER_ROWS_EXP] = {"exp() of rows", false},
+    [LOWER_ROWS_SUM] = {"the sum of exp() of each row", true},
+    [LOWER_ROWS_SHARE] = {"exp() of rows divided by its sum", false},
+    [LOWER_ROWS_LEVELS] = {"softmax of rows", false},
+    [LOWER_ROWS_I8] = {"softmax of rows as int8", false},
+};
+
+const char *lang_lower_rows_text(const lang_lower_rows *rows) { return forms[rows->form].text; }
+
+static bool hint_at_form(lang_lowerer *l) {
+  lang_lower_hint(l,
+                  "softmax of rows: e = exp((x - max(x, axis=1)[:, None]) * scale), then (e / sum(e, axis=1)[:, None] "
+                  "* 127).to(int8)");
+  return false;
+}
+
+static bool refuse(lang_lowerer *l, const lang_ast *node, const char *what) {
+  lang_lower_fail(l, node, "%s", what);
+  return hint_at_form(l);
+}
+
+static bool made(lang_lowerer *l, const lang_lower_rows *from, lang_lower_rows_form form, lang_lower_value *result) {
+  lang_lower_rows *rows = WF_ARENA_NEW(l->run, lang_lower_rows);
+  *rows = *from;
+  rows->form = form;
+  *result = (lang_lower_value){.kind = VALUE_ROWS, .rows = rows};
+  return true;
+}
+
+// ---- blocks as rows
+
+// A block of integers, or one that is such a block times a number.
+static bool rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows *rows) {
+  if (v->kind == VALUE_ROWS) {
+    *rows = *v->rows;
+    return true;
+  }
+  if (v->kind != VALUE_BLOCK || v->block.transposed) return false;
+  const lang_lower_rows *scaled = v->block.scaled;
+  *rows = (lang_lower_rows){.form = LOWER_ROWS_ALL, .block = v->block, .scale = 1};
+  if (scaled != NULL) *rows = *scaled;
+  return l->program->buffers[rows->block.buffer].type != BLOCK_F32;
+}
+
+static bool same_rows(const lang_lower_rows *a, const lang_lower_rows *b) {
+  return a->scale == b->scale && a->scaled == b->scaled && a->block.buffer == b->block.buffer &&
+         lang_lower_same_shape(a->block.size, a->block.rank, b->block.size, b->block.rank);
+}
+
+// ---- a number per row
+
+static bool check_axis(lang_lowerer *l, const lang_ast *axis, const lang_lower_block *b) {
+  int64_t at = b->rank - 1;
+  if (axis != NULL && !lang_lower_eval_constant(l, axis, "the axis", &at)) return false;
+  if (at == b->rank - 1 || at == -1) return true;
+  lang_lower_fail(l, axis, "columns have no maxima and sums here: only the last axis, %d, has", b->rank - 1);
+  lang_lower_hint(l, "dot() with a block of ones sums along the other axes");
+  return false;
+}
+
+static bool check_keep(lang_lowerer *l, const lang_ast *node, bool *keep) {
+  *keep = false;
+  return node == NULL || lang_lower_truth(l, node, keep);
+}
+
+// max() and sum(): `form` of the operand gives `column`.
+static bool reduce(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
+                   lang_lower_rows_form form, lang_lower_rows_form column, lang_lower_value *result) {
+  lang_lower_rows rows;
+  bool keep;
+  if (!rows_of(l, v, &rows) || rows.form != form)
+    return refuse(l, node,
+                  column == LOWER_ROWS_MAX ? "max() along an axis is of a block of integers, perhaps scaled"
+                                           : "sum() along an axis is of exp() of rows");
+  if (!check_axis(l, args[1], &rows.block) || !check_keep(l, args[2], &keep)) return false;
+  rows.spread = keep || rows.block.rank == 1;
+  return made(l, &rows, column, result);
+}
+
+bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
+                        lang_lower_value *result) {
+  return reduce(l, node, args, v, LOWER_ROWS_ALL, LOWER_ROWS_MAX, result);
+}
+
+bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
+  lang_lower_value v;
+  return lang_lower_eval(l, args[0], BLOCK_NONE, &v) &&
+         reduce(l, node, args, &v, LOWER_ROWS_EXP, LOWER_ROWS_SUM, result);
+}
+
+// x[:, None] of a number per row.
+bool lang_lower_row_subscript(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v,
+                              lang_lower_value *result) {
+  lang_lower_rows rows = *v->rows;
+  const bool column = node->count == 2 && node->items[0]->kind == AST_SLICE && node->items[1]->kind == AST_NONE;
+  if (!forms[rows.form].column || rows.spread || !column)
+    return lang_lower_fail(l, node, "%s takes [:, None], once", lang_lower_rows_text(&rows));
+  rows.spread = true;
+  return made(l, &rows, rows.form, result);
+}
+
+// ---- exp()
+
+static const double int32_most = INT32_MAX;
+
+// e^x = 2^-z e^p with p in (-ln 2, 0], e^p = 0.3585 (p + 1.353)^2 + 0.344, in units of 0.3585 scale^2.
+static bool constants_of(double scale, int64_t width, block_norm *norm) {
+  const double one = 1.353 + log(2), unit = 1 / (scale * scale);
+  if (!(scale > 0) || !((one * one + 1) * unit < int32_most) || !((double)width * 2.8 * unit < int32_most))
+    return false;
+  const double ln2 = rint(log(2) / scale);
+  if (ln2 < 1) return false;
+  *norm = (block_norm){.kind = BLOCK_SOFTMAX,
+                       .b = (int32_t)rint(1.353 / scale),
+                       .c = (int32_t)rint(0.344 / (0.3585 * scale * scale)),
+                       .ln2 = (int32_t)ln2,
+                       .ln2_inverse = (int32_t)rint(65536 / ln2)};
+  return true;
+}
+
+bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
+  lang_lower_value v;
+  block_norm norm;
+  if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
+  if (v.kind != VALUE_ROWS || v.rows->form != LOWER_ROWS_BELOW)
+    return refuse(l, node, "exp() is of rows less their largest, times a number");
+  const lang_lower_block *b = &v.rows->block;
+  if (constants_of(v.rows->scale, b->size[b->rank - 1], &norm)) return made(l, v.rows, LOWER_ROWS_EXP, result);
+  lang_lower_fail(l, node, "exp() in integers of 32 bits has no room for rows of %lld at a scale of %g",
+                  (long long)b->size[b->rank - 1], v.rows->scale);
+  lang_lower_hint(l, "a scale is positive, at most 1, and at least %.3g for such rows",
+                  sqrt(2.8 * (double)b->size[b->rank - 1] / int32_most));
+  return false;
+}
+
+// ---- operators
+
+static bool subtract(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, const lang_lower_rows *b,
+                     lang_lower_value *result) {
+  if (a->form != LOWER_ROWS_ALL || b->form != LOWER_ROWS_MAX || !b->spread || !same_rows(a, b))
+    return refuse(l, node, "what is taken off rows is the largest of each of them");
+  return made(l, a, LOWER_ROWS_BELOW, result);
+}
+
+static bool divide(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, const lang_lower_rows *b,
+                   lang_lower_value *result) {
+  if (a->form != LOWER_ROWS_EXP || b->form != LOWER_ROWS_SUM || !b->spread || !same_rows(a, b))
+    return refuse(l, node, "exp() of rows is divided by its own sum");
+  return made(l, a, LOWER_ROWS_SHARE, result);
+}
+
+static bool times(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, double number,
+                  lang_lower_value *result) {
+  lang_lower_rows rows = *a;
+  if (a->form == LOWER_ROWS_BELOW && !a->scaled) {
+    rows.scaled = true;
+    rows.scale = (double)(float)number;
+    return made(l, &rows, LOWER_ROWS_BELOW, result);
+  }
+  if (a->form != LOWER_ROWS_SHARE) return refuse(l, node, "this has no meaning for a part of softmax");
+  if (number == LEVELS) return made(l, a, LOWER_ROWS_LEVELS, result);
+  return refuse(l, node, "the normaliser gives a share of 1 the level 127: other factors it has not");
+}
+
+bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
+                             const lang_lower_value *b, lang_lower_value *result) {
+  lang_lower_rows x, y;
+  double number;
+  if (node->op == AST_MUL && a->kind == VALUE_ROWS && lang_lower_is_number(b, &number))
+    return times(l, node, a->rows, number, result);
+  if (node->op == AST_MUL && b->kind == VALUE_ROWS && lang_lower_is_number(a, &number))
+    return times(l, node, b->rows, number, result);
+  if (node->kind == AST_COMPARE || !rows_of(l, a, &x) || !rows_of(l, b, &y))
+    return refuse(l, node, "this has no meaning for a part of softmax");
+  if (node->op == AST_SUB) return subtract(l, node, &x, &y, result);
+  if (node->op == AST_DIV) return divide(l, node, &x, &y, result);
+  return refuse(l, node, "this has no meaning for a part of softmax");
+}
+
+bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
+                            lang_lower_value *result) {
+  if (v->rows->form != LOWER_ROWS_LEVELS || dtype != LANG_INT8)
+    return refuse(l, node, "softmax of rows leaves as int8, other parts of it do not");
+  return made(l, v->rows, LOWER_ROWS_I8, result);
+}
+
+// ---- stores
+
+// The block whose rows are stored, and what the normaliser makes of them.
+bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, block_epilogue *epilogue) {
+  const lang_lower_rows *rows = v->rows;
+  if (rows->form != LOWER_ROWS_I8) {
+    lang_lower_fail(l, node, "%s cannot be stored: only all of softmax, as int8", lang_lower_rows_text(rows));
+    return hint_at_form(l);
+  }
+  const lang_lower_value block = {.kind = VALUE_BLOCK, .block = rows->block};
+  *epilogue = (block_epilogue){.scaled = true, .scale = 1};
+  constants_of(rows->scale, rows->block.size[rows->block.rank - 1], &epilogue->norm);
+  return lang_lower_convert(l, node, &block, LANG_INT32, v);
+}

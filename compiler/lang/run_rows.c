@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows, element by element: see run.h. Exponentials are integers; what they are is in docs/kernel-language.md.
+#include <math.h>
+#include <string.h>
+
+#include "compiler/lang/run.h"
+
+enum { LEVELS = 127, FRACTION = 16, WORD = 32 };
+
+static lang_run_value as_value(const lang_run_block *b) { return (lang_run_value){.kind = RUN_BLOCK, .block = b}; }
+
+static int64_t width_of(const lang_run_block *b) { return b->size[b->rank - 1]; }
+
+// ---- along the last axis
+
+// A number per row, in a block that has no cells yet; a row on its own has one of one element.
+static lang_run_block *column_of(lang_runner *r, const lang_run_block *b, bool keep, lang_dtype dtype) {
+  int64_t size[RUN_RANK_MAX];
+  memcpy(size, b->size, sizeof size);
+  const bool kept = keep || b->rank == 1;
+  if (kept) size[b->rank - 1] = 1;
+  return lang_run_new_block(r, size, kept ? b->rank : b->rank - 1, dtype);
+}
+
+static bool axis_and_keep(lang_runner *r, const lang_ast *node, const lang_ast **args, const lang_run_block *b,
+                          bool *keep) {
+  int64_t axis = b->rank - 1;
+  *keep = false;
+  if (args[1] != NULL && !lang_run_eval_int(r, args[1], &axis)) return false;
+  if (args[2] != NULL && !lang_run_truth(r, args[2], keep)) return false;
+  return axis == b->rank - 1 || axis == -1 || lang_run_fail(r, node, "only the last axis");
+}
+
+static const lang_run_block *largest(lang_runner *r, const lang_run_block *b, bool keep) {
+  lang_run_block *made = column_of(r, b, keep, LANG_INT32);
+  for (int64_t row = 0; row < made->count; row++) {
+    const lang_run_cell *cells = b->cells + row * width_of(b);
+    made->cells[row] = cells[0];
+    for (int64_t c = 1; c < width_of(b); c++)
+      if (cells[c].i > made->cells[row].i) made->cells[row] = cells[c];
+  }
+  return made;
+}
+
+static lang_run_value times_factor(lang_runner *r, const lang_run_block *whole, double factor) {
+  lang_run_block *made = lang_run_new_block(r, whole->size, whole->rank, LANG_FLOAT32);
+  for (int64_t e = 0; e < made->count; e++) made->cells[e].f = (float)whole->cells[e].i * (float)factor;
+  made->meaning = RUN_SCALED;
+  made->whole = whole;
+  made->factor = factor;
+  return as_value(made);
+}
+
+bool lang_run_row_max(lang_runner *r, const lang_ast *node, const lang_ast **args, const lang_run_value *v,
+                      lang_run_value *result) {
+  bool keep;
+  if (v->kind != RUN_BLOCK || !axis_and_keep(r, node, args, v->block, &keep)) return false;
+  const lang_run_block *b = v->block;
+  if (b->meaning == RUN_SCALED)
+    *result = times_factor(r, largest(r, b->whole, keep), b->factor);
+  else if (b->dtype != LANG_FLOAT32)
+    *result = as_value(largest(r, b, keep));
+  else
+    return lang_run_fail(r, node, "max() is of integers, perhaps scaled");
+  return true;
+}
+
+bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value v;
+  bool keep;
+  if (!lang_run_eval(r, args[0], &v) || v.kind != RUN_BLOCK || !axis_and_keep(r, node, args, v.block, &keep))
+    return false;
+  if (v.block->meaning != RUN_EXP) return lang_run_fail(r, node, "sum() is of exponentials");
+  lang_run_block *made = column_of(r, v.block, keep, LANG_FLOAT32);
+  made->meaning = RUN_EXP;
+  for (int64_t row = 0; row < made->count; row++)
+    for (int64_t c = 0; c < width_of(v.block); c++)
+      made->cells[row].i =
+          (int32_t)((uint32_t)made->cells[row].i + (uint32_t)v.block->cells[row * width_of(v.block) + c].i);
+  *result = as_value(made);
+  return true;
+}
+
+// ---- exponentials
+
+typedef struct exponential {
+  int64_t b, c, ln2, inverse;
+} exponential;
+
+static exponential exponential_of(double scale) {
+  exponential x = {.b = (int64_t)rint(1.353 / scale), .ln2 = (int64_t)rint(log(2.0) / scale)};
+  x.c = (int64_t)rint(0.344 / (0.3585 * scale * scale));
+  x.inverse = (int64_t)rint(65536 / (double)x.ln2);
+  return x;
+}
+
+static int64_t word(int64_t value) { return (int32_t)(uint32_t)(uint64_t)value; }
+
+// In words of 32 bits.
+static int32_t power(const exponential *x, int32_t q) {
+  const uint32_t halvings = (uint32_t)((uint64_t)(word(-(int64_t)q) * x->inverse) >> FRACTION);
+  const int64_t p = word(word(q + word((int64_t)halvings * x->ln2)) + x->b);
+  return halvings >= WORD ? 0 : (int32_t)((uint32_t)word(p * p + x->c) >> halvings);
+}
+
+bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value v;
+  if (!lang_run_eval(r, args[0], &v)) return false;
+  if (v.kind != RUN_BLOCK || (v.block->meaning != RUN_SCALED && v.block->dtype != LANG_INT32))
+    return lang_run_fail(r, node, "exp() is of integers times a number");
+  const bool scaled = v.block->meaning == RUN_SCALED;
+  const lang_run_block *from = scaled ? v.block->whole : v.block;
+  const exponential x = exponential_of(scaled ? v.block->factor : 1);
+  if (x.ln2 < 1) return lang_run_fail(r, node, "this scale is too large");
+  lang_run_block *made = lang_run_new_block(r, from->size, from->rank, LANG_FLOAT32);
+  made->meaning = RUN_EXP;
+  for (int64_t e = 0; e < made->count; e++) made->cells[e].i = power(&x, from->cells[e].i);
+  *result = as_value(made);
+  return true;
+}
+
+// ---- operators
+
+static bool is_float(const lang_run_value *v) { return v->kind == RUN_SCALAR && v->scalar.kind == LANG_FLOAT; }
+
+static bool is_whole(const lang_run_value *v) { return v->kind == RUN_BLOCK && v->block->dtype != LANG_FLOAT32; }
+
+static bool means(const lang_run_value *v, lang_run_meaning meaning) {
+  return v->kind == RUN_BLOCK && v->block->meaning == meaning;
+}
+
+static bool scaled_difference(lang_runner *r, const lang_ast *node, const lang_run_block *a, const lang_run_block *b,
+                              lang_run_value *result) {
+  const lang_run_value x = as_value(a->whole), y = as_value(b->whole);
+  lang_run_value difference;
+  if (!lang_run_arithmetic(r, node, AST_SUB, 0, &x, &y, &difference)) return false;
+  *result = times_factor(r, difference.block, a->factor);
+  return true;
+}
+
+static bool share(lang_runner *r, const lang_ast *node, const lang_run_block *a, const lang_run_block *b,
+                  lang_run_value *result) {
+  int64_t size[RUN_RANK_MAX];
+  int rank;
+  if (!lang_run_common_shape(a->size, a->rank, b->size, b->rank, size, &rank) || rank != a->rank ||
+      memcmp(size, a->size, (size_t)rank * sizeof *size) != 0)
+    return lang_run_fail(r, node, "these shapes do not go together");
+  lang_run_block *made = lang_run_new_block(r, size, rank, LANG_FLOAT32);
+  made->meaning = RUN_SHARE;
+  made->whole = a;
+  made->by = b;
+  *result = as_value(made);
+  return true;
+}
+
+static bool levels(lang_runner *r, const lang_ast *node, const lang_run_block *b, const lang_run_value *number,
+                   lang_run_value *result) {
+  if (number->kind != RUN_SCALAR || lang_scalar_number(number->scalar) != LEVELS)
+    return lang_run_fail(r, node, "a share times 127");
+  lang_run_block *made = lang_run_new_block(r, b->size, b->rank, LANG_FLOAT32);
+  for (int64_t e = 0; e < made->count; e++) {
+    const int64_t at = lang_run_matching(b->by->size, b->by->rank, b->size, b->rank, e);
+    made->cells[e].f = (float)b->whole->cells[e].i * ((float)LEVELS / (float)b->by->cells[at].i);
+  }
+  *result = as_value(made);
+  return true;
+}
+
+static bool scaled(lang_runner *r, const lang_ast *node, const lang_run_block *b, const lang_run_value *number,
+                   lang_run_value *result) {
+  const lang_run_value v = as_value(b);
+  lang_run_value whole;
+  if (!lang_run_convert(r, node, &v, LANG_INT32, &whole)) return false;
+  *result = times_factor(r, whole.block, (double)(float)lang_scalar_number(number->scalar));
+  return true;
+}
+
+bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                           lang_run_value *result) {
+  if (node->op == AST_MUL && is_whole(a) && is_float(b)) return scaled(r, node, a->block, b, result);
+  if (node->op == AST_MUL && is_whole(b) && is_float(a)) return scaled(r, node, b->block, a, result);
+  if (node->op == AST_MUL && means(a, RUN_SHARE)) return levels(r, node, a->block, b, result);
+  if (node->op == AST_MUL && means(b, RUN_SHARE)) return levels(r, node, b->block, a, result);
+  if (node->op == AST_DIV && means(a, RUN_EXP) && means(b, RUN_EXP)) return share(r, node, a->block, b->block, result);
+  if (node->op == AST_SUB && means(a, RUN_SCALED) && means(b, RUN_SCALED) && a->block->factor == b->block->factor)
+    return scaled_difference(r, node, a->block, b->block, result);
+  return lang_run_arithmetic(r, node, node->op, 0, a, b, result);
+}

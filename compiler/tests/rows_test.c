@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax of rows in kernels: random forms, sizes and scales on several arrays. Engines leave what the kernel's
+// interpreter says, byte by byte, and that is near softmax in floating point. "rtl" as argument: a few on that engine,
+// too; a number: so many programs.
+#include <math.h>
+
+#include "base/random.h"
+#include "base/test.h"
+#include "runner/oracle.h"
+#include "sim/run.h"
+
+enum { TEXT_MAX = 2048, PROGRAMS = 60, RTL_PROGRAMS = 4, DEPTH_MAX = 80 };
+
+typedef struct options {
+  int programs;
+  bool rtl;
+} options;
+
+// One program: rows of int8 or int32, or of a product with a depth.
+typedef struct program {
+  uint64_t seed;
+  int rows, columns, stride, depth, block;  // stride: of rows that are loaded
+  bool wide;
+  double scale;
+  char text[TEXT_MAX];
+} program;
+
+static int below(program *p, int limit) { return (int)(wf_random_next(&p->seed) % (uint64_t)limit); }
+
+// ---- text
+
+static const char head[] = "import triton.language as tl\n@triton.jit\n";
+
+// What comes before, in `x`, and a number per row, in the forms that people write.
+static void write_softmax(program *p, FILE *out, const char *column) {
+  static const char *const axes[] = {"axis=1", "1", "axis=-1"};
+  const char *axis = column[0] == 0 ? "axis=0" : axes[below(p, 3)];
+  const bool keep = column[0] != 0 && below(p, 3) == 0;
+  const char *kept = keep ? ", keep_dims=True" : "", *spread = keep ? "" : column;
+  if (below(p, 2) == 0)
+    fprintf(out, "  z = (x - tl.max(x, %s%s)%s) * scale\n", axis, kept, spread);
+  else
+    fprintf(out, "  s = x * scale\n  top = tl.max(s, %s%s)\n  z = s - top%s\n", axis, kept, spread);
+  fprintf(out, "  e = tl.exp(z)\n  d = tl.sum(e, %s%s)\n", axis, kept);
+  fprintf(out,
+          below(p, 2) == 0 ? "  p = e / d%s\n  r = (p * 127).to(tl.int8)\n"
+                           : "  p = e / d%s * 127.0\n  r = p.to(tl.int8)\n",
+          spread);
+}
+
+static void write_one_row(program *p, FILE *out) {
+  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  i = tl.program_id(0)\n  j = tl.arange(0, %d)\n", head,
+          p->columns);
+  fprintf(out, "  x = tl.load(x_ptr + i * %d + j)\n", p->stride = p->columns + 3);
+  write_softmax(p, out, "");
+  fprintf(out, "  tl.store(y_ptr + i * %d + j, r)\ngrid = (%d,)\n", p->columns, p->rows);
+}
+
+static void write_rows(program *p, FILE *out) {
+  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  i = tl.program_id(0) * %d + tl.arange(0, %d)\n", head,
+          p->block, p->block);
+  fprintf(out, "  j = tl.arange(0, %d)\n  x = tl.load(x_ptr + i[:, None] * %d + j[None, :], mask=i[:, None] < %d)\n",
+          p->columns, p->stride = p->columns + 5, p->rows);
+  write_softmax(p, out, "[:, None]");
+  fprintf(out, "  tl.store(y_ptr + i[:, None] * %d + j[None, :], r, mask=i[:, None] < %d)\ngrid = (%d,)\n", p->columns,
+          p->rows, (p->rows + p->block - 1) / p->block);
+}
+
+// x = q k^T, of all the depth at once or in a loop.
+static void write_scores(program *p, FILE *out) {
+  const int step = p->depth <= 32 ? p->depth : 32;  // a multiple of DIM, or all
+  fprintf(out, "%sdef k(q_ptr: tl.int8, k_ptr: tl.int8, y_ptr: tl.int8, scale: float):\n  m = tl.program_id(0) * %d\n",
+          head, p->block);
+  fprintf(out, "  x = tl.zeros((%d, %d), tl.int32)\n  for l in range(0, %d, %d):\n", p->block, p->columns, p->depth,
+          step);
+  fprintf(out, "    q = tl.make_block_ptr(q_ptr, (%d, %d), (%d, 1), (m, l), (%d, %d), (1, 0))\n", p->rows, p->depth,
+          p->depth, p->block, step);
+  fprintf(out, "    k = tl.make_block_ptr(k_ptr, (%d, %d), (%d, 1), (0, l), (%d, %d), (1, 0))\n", p->columns, p->depth,
+          p->depth, p->columns, step);
+  fprintf(out, "    x += tl.dot(tl.load(q, boundary_check=(0, 1)), tl.load(k, boundary_check=(1,)).T)\n");
+  write_softmax(p, out, "[:, None]");
+  fprintf(out, "  y = tl.make_block_ptr(y_ptr, (%d, %d), (%d, 1), (m, 0), (%d, %d), (1, 0))\n", p->rows, p->columns,
+          p->columns, p->block, p->columns);
+  fprintf(out, "  tl.store(y, r, boundary_check=(0,))\ngrid = (%d,)\n", (p->rows + p->block - 1) / p->block);
+}
+
+static void draw(program *p, uint64_t seed) {
+  static const int widths[] = {1, 2, 7, 16, 17, 31, 64, 65, 100}, blocks[] = {1, 4, 16, 20};
+  *p = (program){.seed = seed};
+  p->rows = 1 + below(p, 40);
+  p->columns = widths[below(p, 9)];
+  p->block = blocks[below(p, 4)];
+  const int form = below(p, 3);
+  if (form == 2) p->depth = 1 + below(p, DEPTH_MAX);
+  p->wide = form != 2 && below(p, 3) == 0;
+  p->scale = (4 + below(p, 57)) * (form == 2 ? 0.0001 : 0.001);
+  FILE *out = fmemopen(p->text, sizeof p->text, "w");
+  (form == 0 ? write_one_row : form == 1 ? write_rows : write_scores)(p, out);
+  fclose(out);
+}
+
+// ---- floating point
+
+static double score(const program *p, const run_oracle *o, int row, int column) {
+  double sum = 0;
+  if (p->wide) return p->scale * ((const int32_t *)o->before[0])[row * p->stride + column];
+  if (p->depth == 0) return p->scale * ((const int8_t *)o->before[0])[row * p->stride + column];
+  for (int l = 0; l < p->depth; l++)
+    sum += ((const int8_t *)o->before[0])[row * p->depth + l] * ((const int8_t *)o->before[1])[column * p->depth + l];
+  return p->scale * sum;
+}
+
+// Exponentials are integers whose scale is rounded, too.
+static bool is_near(const program *p, const run_oracle *o) {
+  const int8_t *y = (const int8_t *)o->after[o->tensors - 1];
+  double farthest = 0;
+  for (int row = 0; row < p->rows; row++) {
+    double most = -INFINITY, sum = 0;
+    for (int c = 0; c < p->columns; c++) most = fmax(most, score(p, o, row, c));
+    for (int c = 0; c < p->columns; c++) sum += exp(score(p, o, row, c) - most);
+    for (int c = 0; c < p->columns; c++)
+      farthest = fmax(farthest, fabs(y[row * p->columns + c] - 127 * exp(score(p, o, row, c) - most) / sum));
+  }
+  return farthest < 0.6 + 127 * (0.01 + p->scale / 2);
+}
+
+// ---- runs
+
+static bool judge(const program *p, const compile_result *compiled, const run_oracle *o, const char *engine) {
+  wf_diag diag = wf_diag_to(stderr);
+  const run_config config = {.engine = sim_engine_find(engine)};
+  run_oracle_verdict verdict;
+  if (run_oracle_judge(o, compiled, &config, &verdict, &diag) && verdict.wrong == 0) return true;
+  print_error("engine %s, array %s:\n%s", engine, compiled->commands->array->name, p->text);
+  return false;
+}
+
+static bool run(const program *p, const hw_array *array, bool rtl) {
+  wf_diag diag = wf_diag_to(stderr);
+  const lang_arg args[] = {{"x_ptr", lang_type(p->wide ? LANG_INT32 : LANG_INT8)}, {"scale", lang_float(p->scale)}};
+  const compile_request request = {.file = "rows.py",
+                                   .text = p->text,
+                                   .length = strlen(p->text),
+                                   .array = array,
+                                   .arguments = p->depth == 0 ? (lang_args){args, 2} : (lang_args){args + 1, 1}};
+  compile_result compiled;
+  run_oracle o = {0};
+  bool good = compile(&request, &compiled, &diag) && run_oracle_fill(&o, &compiled, p->seed, &diag) &&
+              run_oracle_expect(&o, &compiled, &diag);
+  if (good && !is_near(p, &o)) {
+    print_error("far from softmax\n");
+    good = false;
+  }
+  good = good && judge(p, &compiled, &o, "ref") && judge(p, &compiled, &o, "cycle") &&
+         (!rtl || judge(p, &compiled, &o, "rtl"));
+  if (!good) print_error("array %s, scale %g:\n%s", array->name, p->scale, p->text);
+  run_oracle_release(&o);
+  compile_release(&compiled);
+  return good;
+}
+
+static void test_random(void **state) {
+  static const char *const arrays[] = {"dim4", "dim8", "transformer-16", "dim32"};
+  const options *o = *state;
+  wf_diag diag = wf_diag_to(stderr);
+  for (int i = 0; i < o->programs; i++) {
+    hw_array array;
+    program p;
+    assert_true(hw_array_load(&array, o->rtl ? "transformer-16" : arrays[i % 4], &diag));
+    array.units.normaliser = true;
+    draw(&p, 1000 + (uint64_t)i);
+    assert_true(run(&p, &array, o->rtl));
+  }
+}
+
+int main(int argc, char **argv) {
+  options o = {.programs = PROGRAMS};
+  if (argc > 1 && strcmp(argv[1], "rtl") == 0)
+    o = (options){.programs = RTL_PROGRAMS, .rtl = true};
+  else if (argc > 1)
+    o.programs = atoi(argv[1]);
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
