@@ -329,10 +329,9 @@ static bool fail_unknown(arch_checker *checker, const arch_command *command) {
                          checker->array->isa.revision);
 }
 
-bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
-                          arch_fault *fault) {
+static __attribute__((noinline)) bool pass_command(arch_checker *checker, const arch_command *command,
+                                                   arch_primitive_sink sink, void *context, arch_fault *fault) {
   const isa_insn *insn = command->insn;
-  if (sink == NULL && insn != NULL && arch_check_product_repeats(checker, command)) return true;
   passing to = {.sink = sink, .context = context};
   checker->program = command;
   checker->fault = fault;
@@ -343,6 +342,12 @@ bool arch_checker_command(arch_checker *checker, const arch_command *command, ar
   if (insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV)
     return pass_loop_command(checker, command, to);
   return pass_primitive(checker, command, to);
+}
+
+bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
+                          arch_fault *fault) {
+  if (sink == NULL && command->insn != NULL && arch_check_product_repeats(checker, command)) return true;
+  return pass_command(checker, command, sink, context, fault);
 }
 
 uint64_t arch_checker_undefined(const arch_checker *checker) { return checker->undefined; }

@@ -90,7 +90,7 @@ static arch_check_seen *seen_at(arch_checker *checker, arch_check_role role, uin
   return &checker->seen[role][spread / (UINT32_MAX / CHECK_SEEN + 1)];
 }
 
-static bool is_seen(arch_checker *checker, arch_check_role role, uint64_t rs) {
+static inline bool is_seen(arch_checker *checker, arch_check_role role, uint64_t rs) {
   const uint32_t row = (uint32_t)rs & row_bits(checker);
   const arch_check_seen *seen = seen_at(checker, role, rs - row);
   return (seen->others == rs - row && row - seen->first < seen->count) || is_garbage(checker, rs);
@@ -185,12 +185,12 @@ bool arch_check_compute(arch_checker *checker, bool preloaded, uint64_t rs1, uin
   return true;
 }
 
-static bool has_legal_fields(const arch_checker *checker, const arch_command *command) {
+static inline bool has_legal_fields(const arch_checker *checker, const arch_command *command) {
   const arch_check_fields *f = &checker->fields[command->insn->id];
   return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
 }
 
-static bool repeats_compute(arch_checker *checker, bool preloaded, const arch_command *command) {
+static inline bool repeats_compute(arch_checker *checker, bool preloaded, const arch_command *command) {
   if (!is_seen(checker, CHECK_A, command->rs1) || !is_seen(checker, CHECK_BD, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;
@@ -199,11 +199,11 @@ static bool repeats_compute(arch_checker *checker, bool preloaded, const arch_co
   return true;
 }
 
-static bool repeats_preload(arch_checker *checker, const arch_command *command) {
+static inline bool repeats_preload(arch_checker *checker, const arch_command *command) {
   if (!is_seen(checker, CHECK_LOADED, command->rs1) || !is_seen(checker, CHECK_RESULT, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;
-  pass_waiting_result(checker);
+  if (checker->preload.armed) pass_waiting_result(checker);
   preload(checker, command->rs2);
   return true;
 }

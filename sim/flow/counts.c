@@ -7,6 +7,8 @@
 // A sum in the accumulator reads the row that it writes. Rows of loads come burst by burst, as the load unit says.
 #include "sim/flow/counts.h"
 
+#include <string.h>
+
 #include "arch/local.h"
 #include "isa/isa_fields.h"
 #include "sim/flow/flow.h"
@@ -15,7 +17,8 @@
 
 void flow_counts_reset(flow_engine *e) {
   e->counts = (flow_counts){0};
-  arch_config_reset(&e->counts.config, e->array);
+  memset(e->alike, 0, sizeof e->alike);
+  arch_config_reset(&e->counts_config, e->array);
 }
 
 static void read_rows(flow_counts *c, const arch_local *place, uint64_t rows) {
@@ -42,7 +45,7 @@ static uint64_t inside(uint32_t count, uint32_t size, uint32_t window, uint32_t 
 }
 
 static void count_store(flow_engine *e, const cycle_front_command *k) {
-  const arch_store_config *s = &e->counts.config.store;
+  const arch_store_config *s = &e->counts_config.store;
   const arch_local place = arch_local_decode(&e->d, isa_get_mvout_local(k->rs1, k->rs2));
   const uint64_t cols = isa_get_mvout_cols(k->rs1, k->rs2);
   const bool to_sp = k->insn == ISA_MVOUT_SPAD_R2;
@@ -59,22 +62,45 @@ static void count_store(flow_engine *e, const cycle_front_command *k) {
 
 static uint64_t cut(const flow_engine *e, uint64_t rows) { return wf_min(rows, (uint64_t)e->d.dim); }
 
-static void read_operand(flow_engine *e, const flow_operand *o) {
-  if (o->read) *(o->acc ? &e->counts.acc_reads : &e->counts.sp_reads) += cut(e, o->rows);
+static void read_operand(const flow_engine *e, flow_counts *c, const flow_operand *o) {
+  if (o->read) *(o->acc ? &c->acc_reads : &c->sp_reads) += cut(e, o->rows);
 }
 
-void flow_counts_product(flow_engine *e, const cycle_front_command *k, const flow_operand o[2]) {
-  const bool os = flow_is_os(e), no_bias = e->array->mesh.bias_garbage;
-  if (k->insn == ISA_PRELOAD) {
-    if (!(no_bias && os)) read_operand(e, &o[0]);
-    if (o[1].garbage) return;
-    *(o[1].acc ? &e->counts.acc_writes : &e->counts.sp_writes) += o[1].rows;
-    if (o[1].acc && isa_local_accumulate((uint32_t)k->rs2)) e->counts.acc_reads += o[1].rows;
-    return;
-  }
-  read_operand(e, &o[0]);
-  if (!(no_bias && !os)) read_operand(e, &o[1]);
-  if (o[0].read) e->counts.macs += cut(e, o[0].rows) * cut(e, o[0].cols) * e->d.dim;
+static void count_preload(const flow_engine *e, flow_counts *c, uint64_t rs2, const flow_shape s[2]) {
+  const flow_operand *d = &s[0].operand, *result = &s[1].operand;
+  if (!(e->array->mesh.bias_garbage && flow_is_os(e))) read_operand(e, c, d);
+  if (result->garbage) return;
+  *(result->acc ? &c->acc_writes : &c->sp_writes) += result->rows;
+  if (result->acc && isa_local_accumulate((uint32_t)rs2)) c->acc_reads += result->rows;
+}
+
+static void count_compute(const flow_engine *e, flow_counts *c, const flow_shape s[2]) {
+  const flow_operand *a = &s[0].operand;
+  read_operand(e, c, a);
+  if (!(e->array->mesh.bias_garbage && !flow_is_os(e))) read_operand(e, c, &s[1].operand);
+  if (a->read) c->macs += cut(e, a->rows) * cut(e, a->cols) * e->d.dim;
+}
+
+flow_counts flow_counts_product(const flow_engine *e, const cycle_front_command *k, const flow_shape s[2]) {
+  flow_counts c = {0};
+  if (k->insn == ISA_PRELOAD)
+    count_preload(e, &c, k->rs2, s);
+  else
+    count_compute(e, &c, s);
+  return c;
+}
+
+static void add_alike(flow_counts *c, const flow_alike *alike) {
+  c->macs += alike->count * alike->each.macs;
+  c->sp_reads += alike->count * alike->each.sp_reads;
+  c->sp_writes += alike->count * alike->each.sp_writes;
+  c->acc_reads += alike->count * alike->each.acc_reads;
+  c->acc_writes += alike->count * alike->each.acc_writes;
+}
+
+void flow_counts_close(flow_engine *e, unsigned kind) {
+  add_alike(&e->counts, &e->alike[kind]);
+  e->alike[kind].count = 0;
 }
 
 void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
@@ -84,20 +110,21 @@ void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
       count_store(e, k);
       return;
     default:
-      arch_config_apply(&e->counts.config, (isa_id)k->insn, k->rs1, k->rs2);
+      arch_config_apply(&e->counts_config, (isa_id)k->insn, k->rs1, k->rs2);
   }
 }
 
 void sim_flow_report_of(const sim_engine *engine, sim_cycle_report *report) {
   const flow_engine *e = (const flow_engine *)engine;
-  const flow_counts *c = &e->counts;
+  flow_counts c = e->counts;
+  for (unsigned kind = 0; kind < 2; kind++) add_alike(&c, &e->alike[kind]);
   uint64_t hart_bytes[2];
   *report = (sim_cycle_report){.cycles = e->now,
-                               .macs = c->macs,
-                               .sp_row_reads = c->sp_reads,
-                               .sp_row_writes = c->sp_writes,
-                               .acc_row_reads = c->acc_reads,
-                               .acc_row_writes = c->acc_writes,
+                               .macs = c.macs,
+                               .sp_row_reads = c.sp_reads,
+                               .sp_row_writes = c.sp_writes,
+                               .acc_row_reads = c.acc_reads,
+                               .acc_row_writes = c.acc_writes,
                                .memory = flow_memory_counts(e->memory, hart_bytes)};
   report->bus_read_bytes = report->memory.read_bytes - hart_bytes[0];
   report->bus_written_bytes = report->memory.written_bytes - hart_bytes[1];

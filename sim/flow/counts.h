@@ -9,8 +9,10 @@
 void flow_counts_reset(flow_engine *e);
 // The configuration that it needs is that of the commands counted before.
 void flow_counts_command(flow_engine *e, const cycle_front_command *command);
-// The same of a preload or compute, whose registers are taken apart.
-void flow_counts_product(flow_engine *e, const cycle_front_command *command, const flow_operand operands[2]);
+// What a preload or compute of the shape counts; those alike are counted in e->alike.
+flow_counts flow_counts_product(const flow_engine *e, const cycle_front_command *command, const flow_shape shape[2]);
+// Adds the computes (0) or preloads (1) so far: others follow.
+void flow_counts_close(flow_engine *e, unsigned kind);
 
 // Rows that a burst of a load, or a load of zeros, writes from a local address on.
 void flow_counts_loaded(flow_engine *e, uint32_t laddr, uint64_t rows);

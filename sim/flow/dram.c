@@ -56,11 +56,13 @@ struct flow_dram {
   timing t;
   flow_log *log;
   uint64_t tick_ps, cycle_ps, controller, activate_ticks;
-  uint32_t banks, columns, row_hits;
+  uint32_t banks, row_hits;
+  uint32_t bank_shift, column_shift;
   bank *bank;
   flow_pipe activates, data;
   batch batch[BATCHES];  // the last ones, a ring
   uint32_t last;
+  uint64_t rested, rested_at;  // refreshes up to the tick asked for last, and the tick of the last of them
 };
 
 flow_dram *flow_dram_create(const hw_array *array, flow_log *log) {
@@ -73,7 +75,8 @@ flow_dram *flow_dram_create(const hw_array *array, flow_log *log) {
   d->controller = UINT64_C(1000) * array->memory.controller_ns;
   d->activate_ticks = wf_max((d->t.four_rows + FOUR - 1) / FOUR, d->t.row_to_row);
   d->banks = array->memory.banks;
-  d->columns = array->memory.row_bytes / LINE_BYTES;
+  d->bank_shift = (uint32_t)__builtin_ctz(d->banks);
+  d->column_shift = (uint32_t)__builtin_ctz(array->memory.row_bytes / LINE_BYTES);
   d->row_hits = array->memory.row_accesses;
   d->bank = WF_NEW_ARRAY(d->banks, bank);
   return d;
@@ -85,9 +88,19 @@ void flow_dram_destroy(flow_dram *d) {
   wf_free(d);
 }
 
-static uint64_t behind_refresh(const flow_dram *d, uint64_t tick) {
-  const uint64_t past = tick % d->t.refresh_interval;
-  return tick >= d->t.refresh_interval && past < d->t.refresh ? tick + d->t.refresh - past : tick;
+// How many times banks have rested up to the tick; a division only where that is another number than the last time.
+static uint64_t refreshes(flow_dram *d, uint64_t tick) {
+  if (tick - d->rested_at >= d->t.refresh_interval) {
+    d->rested = tick / d->t.refresh_interval;
+    d->rested_at = d->rested * d->t.refresh_interval;
+  }
+  return d->rested;
+}
+
+static uint64_t behind_refresh(flow_dram *d, uint64_t tick) {
+  if (refreshes(d, tick) == 0) return tick;
+  const uint64_t past = tick - d->rested_at;
+  return past < d->t.refresh ? tick + d->t.refresh - past : tick;
 }
 
 // Takes `ticks` of the data bus from `at` on, the first that are free, be they in a row or not.
@@ -151,16 +164,16 @@ static flow_time open_row(flow_dram *d, bank *b, uint64_t row, uint64_t arrival,
   b->last = (b->last + 1) % SESSIONS;
   session *s = &b->of[b->last];
   *s = (session){.row = row, .column_from = at + d->t.activate, .close = at + d->t.row_active};
-  s->refresh = at / d->t.refresh_interval;
+  s->refresh = refreshes(d, at);
   return in_tick(d, flow_event(d->log, t), s->column_from, FLOW_W_DRAM_LATENCY);
 }
 
-static bool joins(const flow_dram *d, const session *s, uint64_t row, uint64_t arrival) {
+static bool joins(flow_dram *d, const session *s, uint64_t row, uint64_t arrival) {
   return s->close != 0 && s->hits < d->row_hits && s->row == row && arrival <= s->close &&
-         wf_max(arrival, s->column_from) / d->t.refresh_interval == s->refresh;
+         refreshes(d, wf_max(arrival, s->column_from)) == s->refresh;
 }
 
-static session *session_of(const flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
+static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival) {
   for (uint32_t i = 0; i < SESSIONS; i++) {
     session *s = &b->of[(b->last + SESSIONS - i) % SESSIONS];
     if (joins(d, s, row, arrival)) return s;
@@ -211,8 +224,8 @@ flow_time flow_dram_ask(flow_dram *d, flow_time t, uint64_t address, uint32_t by
   const uint64_t line = (write ? address + bytes : address) / LINE_BYTES;
   const uint64_t ticks = (bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES) * d->t.burst;
   const uint64_t arrival = (flow_cycle(t) * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
-  const uint64_t row = line / d->banks / d->columns;
-  bank *b = &d->bank[line % d->banks];
+  const uint64_t row = line >> d->bank_shift >> d->column_shift;
+  bank *b = &d->bank[line & (d->banks - 1)];
   t = in_tick(d, t, arrival, FLOW_W_MEMORY_LATENCY);
   session *s = session_of(d, b, row, arrival);
   if (s == NULL) {

@@ -313,9 +313,14 @@ struct flow_memory;
 
 // For the energy of a run: counts.c.
 typedef struct flow_counts {
-  arch_config config;  // of the commands that were counted
   uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;
 } flow_counts;
+
+// Products of one shape that were not added yet.
+typedef struct flow_alike {
+  uint64_t count;
+  flow_counts each;
+} flow_alike;
 
 typedef struct flow_engine {
   sim_engine base;
@@ -341,6 +346,8 @@ typedef struct flow_engine {
   bool configures[ISA_ID_COUNT];   // likewise
   uint32_t index;                  // commands that entered the station
   flow_counts counts;
+  flow_alike alike[2];        // of computes, preloads
+  arch_config counts_config;  // of the commands that were counted
   flow_front front;
   flow_load load;
   flow_repeats repeats;

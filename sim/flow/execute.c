@@ -88,6 +88,8 @@ static flow_time hazard_of(flow_execute *x, const flow_operand *o, flow_time unt
 static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
   flow_execute *x = &e->execute;
   if (!x->looks_ahead || x->count == 0) return (flow_time){0};
+  if (x->in_sp == 0 && !next->operand[0].acc && !next->operand[1].acc && !preload->operand[0].acc)
+    return (flow_time){0};
   flow_time until = hazard_of(x, &next->operand[0], (flow_time){0});
   until = hazard_of(x, &next->operand[1], until);
   return hazard_of(x, &preload->operand[0], until);
@@ -167,8 +169,27 @@ static uint32_t conflict_of(const flow_engine *e, const flow_operand *x, const f
 
 static const flow_operand *if_read(const flow_operand *o, bool present) { return present && o->read ? o : NULL; }
 
+// Weight-stationary, and A is not transposed and no D read: what is read is A, and the preload's B.
+static bool is_plain(const flow_execute *x, const flow_operation *op) {
+  if (x->os || (x->transposer && x->a_transpose)) return false;
+  return x->bias_garbage || op->compute == NULL || !op->compute->operand[1].read;
+}
+
+static void measure_plain(const flow_engine *e, flow_operation *op) {
+  const flow_operand *a = op->compute != NULL ? if_read(&op->compute->operand[0], true) : NULL;
+  const flow_operand *b = op->preload != NULL ? if_read(&op->preload->operand[0], true) : NULL;
+  op->total = total_rows(e, op, &(operands){a, NULL, b});
+  op->conflicts = conflict_of(e, a, b);
+  op->banks[0] = a != NULL ? a->bank : 0;
+  op->banks[1] = b != NULL ? b->bank : 0;
+}
+
 static void measure(const flow_engine *e, flow_operation *op) {
   const flow_execute *x = &e->execute;
+  if (is_plain(x, op)) {
+    measure_plain(e, op);
+    return;
+  }
   const flow_issue *c = op->compute, *p = op->preload;
   const bool ahead_a = x->transposer && (x->os ? !x->a_transpose : x->a_transpose);
   const bool ahead_b = x->transposer && x->os && x->b_transpose;
@@ -197,6 +218,11 @@ static uint64_t writes_known(const flow_engine *e) {
   return later_by(wf_min(wf_min(load, front), others), e->repeats.lead);
 }
 
+// Cycles that are lost to banks.
+static flow_time lose(flow_engine *e, flow_time at, uint64_t cycles) {
+  return flow_event(e->log, flow_after(flow_event(e->log, at), cycles, FLOW_W_LOCAL_BANKS));
+}
+
 // Fetches rows as far as it is known which banks loads write: a cycle in which one writes an operand's bank is lost.
 static void fetch(flow_engine *e) {
   flow_execute *x = &e->execute;
@@ -215,17 +241,18 @@ static void fetch(flow_engine *e) {
     x->left = x->left - n + more;
   }
   if (rows == 0) return;
-  if (lost_cycles != 0) x->at = flow_event(e->log, flow_after(x->at, lost_cycles, FLOW_W_LOCAL_BANKS));
+  if (lost_cycles != 0) x->at = lose(e, x->at, lost_cycles);
   x->at = flow_after(x->at, rows - lost_cycles, FLOW_W_MESH);
 }
 
-// When the mesh has room for one more request, which enters it `enter_delay` behind the start.
+// When the mesh has room for one more request, which enters it `enter_delay` behind the start. Edges behind it are
+// those of the mesh's cycles: other ones take an event of its own.
 static flow_time mesh_room(flow_engine *e, flow_time start) {
   const flow_execute *x = &e->execute;
-  if (x->requests < x->tags) return flow_event(e->log, start);
+  if (x->requests < x->tags) return flow_event_unless(e->log, start, FLOW_W_MESH);
   const flow_time left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
   const uint64_t from = flow_cycle(left) > x->enter_delay ? flow_cycle(left) - x->enter_delay + 1 : 0;
-  if (from <= flow_cycle(start)) return flow_event(e->log, start);
+  if (from <= flow_cycle(start)) return flow_event_unless(e->log, start, FLOW_W_MESH);
   const flow_time room = flow_event(e->log, flow_at(left, from, FLOW_W_MESH_LATENCY));
   return flow_event_released(e->log, flow_after(room, 0, FLOW_W_PRODUCTS), start);
 }
@@ -293,7 +320,7 @@ static void carry_out(flow_engine *e, const flow_operation *op, flow_time start)
   x->at = mesh_room(e, start);
   x->left = x->op.total + x->op.conflicts;
   if (!e->array->scratchpad.single_ported || !loads_come(e)) {
-    if (x->op.conflicts != 0) x->at = flow_event(e->log, flow_after(x->at, x->op.conflicts, FLOW_W_LOCAL_BANKS));
+    if (x->op.conflicts != 0) x->at = lose(e, x->at, x->op.conflicts);
     finish(e, flow_after(x->at, x->op.total - 1, FLOW_W_MESH));
     return;
   }

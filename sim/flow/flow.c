@@ -38,25 +38,27 @@ static inline flow_actor first_actor(const flow_engine *e) {
   return first;
 }
 
-// Steps whose time is before `limit`; up to one after which the host may have room, if asked to.
-static void steps_before(flow_engine *e, uint64_t limit, bool for_room) {
+// Steps whose time is before `limit`; up to one after which the host may have room, if asked to. `actor` has the first
+// of all, FLOW_ACTORS: it is not known; returns who has it then.
+static inline flow_actor steps_before(flow_engine *e, flow_actor actor, uint64_t limit, bool for_room) {
   static void (*const steps[FLOW_ACTORS])(flow_engine *) = {[FLOW_FRONT] = flow_front_step,
                                                             [FLOW_LOAD] = flow_load_step,
                                                             [FLOW_STORE] = flow_store_step,
                                                             [FLOW_EXECUTE] = flow_execute_step,
                                                             [FLOW_REPEATS] = flow_repeats_step};
   e->limit = limit;
-  while (true) {
-    const flow_actor actor = first_actor(e);
-    if (e->next[actor] >= limit) return;
+  if (actor == FLOW_ACTORS) actor = first_actor(e);
+  for (; e->next[actor] < limit; actor = first_actor(e)) {
     steps[actor](e);
-    if (for_room && e->front.moved) return;
+    if (for_room && e->front.moved) return FLOW_ACTORS;
   }
+  return actor;
 }
 
-static void run_to(flow_engine *e, uint64_t cycle) {
-  steps_before(e, cycle, false);
+static flow_actor run_to(flow_engine *e, uint64_t cycle) {
+  const flow_actor first = steps_before(e, FLOW_ACTORS, cycle, false);
   if (cycle != FLOW_NEVER) e->now = wf_max(e->now, cycle);
+  return first;
 }
 
 // ---- records, which are told in the order of their cycles
@@ -183,12 +185,12 @@ static bool refuse_counter(flow_engine *e, const arch_command *command) {
 
 // The first cycle with room from `cycle` on; FLOW_NEVER: stuck, or none before `limit`.
 static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
-  run_to(e, cycle);
+  flow_actor first = run_to(e, cycle);
   do {
     const uint64_t room = flow_front_room(e, wf_max(cycle, e->now));
     if (room != FLOW_NEVER) return room;
     e->front.moved = false;
-    steps_before(e, limit, true);
+    first = steps_before(e, first, limit, true);
     if (!e->front.moved) return FLOW_NEVER;
   } while (true);
 }
@@ -288,7 +290,8 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 static void host_access(sim_engine *engine, uint64_t cycle, uint64_t address, bool write) {
   flow_engine *e = of(engine);
   run_to(e, cycle);
-  const flow_time at = flow_event(e->log, flow_at(e->front.pushed, wf_max(cycle, e->now), FLOW_W_HOST));
+  const flow_time at =
+      flow_event(e->log, flow_at(flow_event(e->log, e->front.pushed), wf_max(cycle, e->now), FLOW_W_HOST));
   const flow_time there = flow_memory_host(e->memory, at, address, write);
   if (!write) e->host_there = wf_max(e->host_there, flow_cycle(there));
 }

@@ -265,11 +265,13 @@ uint64_t flow_front_room(flow_engine *e, uint64_t at) {
 // What the command that comes in cycle `at` has waited for: room, the end of everything, or the host alone.
 static flow_time host_event(flow_engine *e, uint64_t at) {
   flow_front *f = &e->front;
-  flow_time from = flow_at(f->pushed, at, FLOW_W_HOST);
-  if (e->waited && flow_cycle(e->idle_at) <= at) from = flow_at(e->idle_at, at, FLOW_W_HOST);
-  if (flow_cycle(f->room) == at) from = f->room;
+  flow_time from = f->room;
+  if (flow_cycle(from) != at) {
+    const bool waited = e->waited && flow_cycle(e->idle_at) <= at;
+    from = flow_at(waited ? e->idle_at : flow_event(e->log, f->pushed), at, FLOW_W_HOST);
+  }
   e->waited = false;
-  f->pushed = flow_event(e->log, from);
+  f->pushed = flow_event_unless(e->log, from, FLOW_W_FRONT);
   return f->pushed;
 }
 

@@ -173,6 +173,11 @@ static void write_zeros(flow_engine *e, const flow_load_command *m, flow_time st
 
 static void take_burst(flow_engine *e, flow_passage *p);
 
+static void count_rows(flow_engine *e, uint64_t rows) {
+  const flow_load_command *m = &e->load.at;
+  flow_counts_loaded(e, m->laddr, rows * (m->repeats + 1) * m->copies);
+}
+
 static void begin(flow_engine *e, const flow_load_command *m, flow_time start) {
   flow_load *l = &e->load;
   forget_ended(l, flow_cycle(start));
@@ -195,6 +200,7 @@ static void begin(flow_engine *e, const flow_load_command *m, flow_time start) {
   next_row(e, start);
   take_burst(e, &l->each);
   l->alike = l->each.burst.bytes == m->bytes && (m->stride & (l->max_bytes - 1)) == 0;
+  if (l->alike) count_rows(e, (uint64_t)l->each.rows * m->rows_read);
   await_burst(e);
 }
 
@@ -237,25 +243,29 @@ void flow_load_wake(flow_engine *e) {
 
 static uint32_t bank_of(const flow_engine *e, uint32_t row) { return (row & (e->d.sp_rows - 1)) >> e->sp_shift; }
 
+static void note_single_writes(flow_engine *e, uint32_t row, uint32_t rows, uint64_t last, uint64_t spacing) {
+  for (uint32_t i = 0; i < rows; i++, row += e->load.at.block_stride)
+    flow_calendar_mark(&e->sp_writes[bank_of(e, row)], last - (rows - 1 - i) * spacing, 1);
+}
+
 // The cycles in which the rows of a burst are written: execute cannot read their bank.
-static void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t last, uint64_t spacing) {
+static inline void note_writes(flow_engine *e, uint32_t block, uint32_t rows, uint64_t last, uint64_t spacing) {
   const flow_load *l = &e->load;
   const uint32_t row = l->at.rows.row + l->row + block * l->at.block_stride;
   const uint32_t end = row + (rows - 1) * l->at.block_stride;
-  if (spacing == 1 && bank_of(e, row) == bank_of(e, end)) {
+  if (spacing == 1 && bank_of(e, row) == bank_of(e, end))
     flow_calendar_mark(&e->sp_writes[bank_of(e, row)], last - (rows - 1), rows);
-    return;
-  }
-  for (uint32_t i = 0; i < rows; i++)
-    flow_calendar_mark(&e->sp_writes[bank_of(e, row + i * l->at.block_stride)], last - (rows - 1 - i) * spacing, 1);
+  else
+    note_single_writes(e, row, rows, last, spacing);
 }
 
 // Rows of a burst, the cycle of its last row's write; the last beat is there in cycle `last`.
-static void bring(flow_engine *e, uint32_t rows, flow_time merged, uint64_t spacing, bool ends) {
+static inline __attribute__((always_inline)) void bring(flow_engine *e, bool alike, uint32_t rows, flow_time merged,
+                                                        uint64_t spacing, bool ends) {
   flow_load *l = &e->load;
   const flow_load_command *m = &l->at;
-  const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0), block = l->done >> shift;
-  flow_counts_loaded(e, m->laddr, (uint64_t)rows * (m->repeats + 1) * m->copies);
+  const uint32_t block = alike ? 0 : l->done >> ((uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0));
+  if (!alike) count_rows(e, rows);
   if (m->wide) {
     if (m->repeats > 0) {
       flow_repeats_add(e, m->slot, m->rows.row, flow_after(merged, WIDE_LAG, FLOW_W_LOAD_PATH),
@@ -345,7 +355,7 @@ static inline __attribute__((always_inline)) void step_burst(flow_engine *e, boo
   if (e->sink.burst != NULL)
     flow_tell_burst(e, &(flow_seen){false, id, b.size, p->beats, l->from - b.offset, flow_cycle(at), flow_cycle(first),
                                     answer.spacing});
-  bring(e, p->rows, flow_after(first, p->merged, FLOW_W_BUS), answer.spacing, ends);
+  bring(e, alike, p->rows, flow_after(first, p->merged, FLOW_W_BUS), answer.spacing, ends);
   flow_busy_until(e, flow_after(last, 1, FLOW_W_BUS));
   if (ends) {
     end_command(e);

@@ -62,6 +62,12 @@ static inline flow_time flow_event_released(flow_log *log, flow_time t, flow_tim
   return event;
 }
 
+// No event where all edges behind it have the weight of the one to it: they are one edge.
+static inline __attribute__((always_inline)) flow_time flow_event_unless(flow_log *log, flow_time t,
+                                                                         flow_weight weight) {
+  return (t.bits & ((1 << FLOW_WEIGHT_BITS) - 1)) == weight ? t : flow_event(log, t);
+}
+
 #else
 
 static inline flow_log *flow_log_create(void) { return 0; }
@@ -69,6 +75,10 @@ static inline void flow_log_destroy(flow_log *log) { (void)log; }
 static inline flow_time flow_event(flow_log *log, flow_time t) {
   (void)log;
   return t;
+}
+static inline flow_time flow_event_unless(flow_log *log, flow_time t, flow_weight weight) {
+  (void)weight;
+  return flow_event(log, t);
 }
 static inline flow_time flow_event_released(flow_log *log, flow_time t, flow_time without) {
   (void)without;

@@ -238,7 +238,7 @@ static uint64_t behind_lines(const flow_memory *m, const request *r, uint64_t at
   uint64_t last = at + r->beats - 1;
   for (uint32_t n = 0; n < MOVES; n++) {
     const uint64_t start = m->moved[n];
-    if (start == 0 || at + behind + r->beats <= start || at + behind >= start + m->line_cycles) continue;
+    if (start + m->line_cycles - 1 - (at + behind) >= r->beats + m->line_cycles - 1 || start == 0) continue;
     for (uint32_t i = 0; i < r->beats; i++) {
       const uint64_t here = at + i + behind, from = start + (first + i) % BANKS * m->spacing;
       if (here < from || here >= from + m->spacing) continue;

@@ -7,6 +7,7 @@
 #ifdef FLOW_RECORDS
 #define flow_chain_enter flow_chain_enter_recorded
 #define flow_chain_settle flow_chain_settle_recorded
+#define flow_counts_close flow_counts_close_recorded
 #define flow_counts_command flow_counts_command_recorded
 #define flow_counts_loaded flow_counts_loaded_recorded
 #define flow_counts_product flow_counts_product_recorded

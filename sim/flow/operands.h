@@ -7,6 +7,7 @@
 
 #include "isa/isa.h"
 #include "isa/isa_fields.h"
+#include "sim/flow/counts.h"
 #include "sim/flow/engine.h"
 
 static inline bool flow_is_product(isa_id insn) {
@@ -76,17 +77,20 @@ static inline cycle_row_range flow_operand_of(const flow_engine *e, uint64_t wor
 
 // Out of line: nearly all registers have the shape of the one before.
 static __attribute__((noinline)) void flow_shapes_find(flow_engine *e, const cycle_front_command *k, flow_shape s[2]) {
+  flow_counts_close(e, k->insn == ISA_PRELOAD);
   if (k->insn == ISA_PRELOAD)
     flow_shape_of_preload(e, k, s);
   else
     flow_shape_of_compute(e, k, s);
+  e->alike[k->insn == ISA_PRELOAD].each = flow_counts_product(e, k, s);
 }
 
 // A preload or compute; returns its rows.
-static inline cycle_rows flow_take_apart(flow_engine *e, const cycle_front_command *k, flow_operand o[2]) {
-  const bool preload = k->insn == ISA_PRELOAD;
+static inline __attribute__((always_inline)) cycle_rows flow_take_apart(flow_engine *e, const cycle_front_command *k,
+                                                                        bool preload, flow_operand o[2]) {
   flow_shape *s = e->shapes[preload];
   if (!flow_has_shape(&s[0], k->rs1) || !flow_has_shape(&s[1], k->rs2)) flow_shapes_find(e, k, s);
+  e->alike[preload].count++;
   const cycle_row_range first = flow_operand_of(e, k->rs1, &s[0], &o[0]);
   const cycle_row_range second = flow_operand_of(e, k->rs2, &s[1], &o[1]);
   return preload ? (cycle_rows){.a = second, .b = first, .a_writes = true} : (cycle_rows){.a = first, .b = second};

@@ -201,7 +201,7 @@ static uint64_t there(flow_file *f, uint64_t at) {
   return f->there;
 }
 
-static uint64_t conflicts(const flow_file *f, const cycle_rows *rows) {
+static inline __attribute__((always_inline)) uint64_t conflicts(const flow_file *f, const cycle_rows *rows) {
   const uint64_t found = sharing(f, FLOW_WRITES, rows->a) | sharing(f, FLOW_WRITES, rows->b);
   if (!rows->a_writes) return found;
   return found | sharing(f, FLOW_READS, rows->a) | sharing(f, FLOW_READS_TOO, rows->a);
@@ -219,46 +219,50 @@ static void depend(flow_file *other, uint64_t mask, sim_class unit, unsigned slo
   }
 }
 
-static void find_dependencies(flow_engine *e, uint64_t at, sim_class unit, unsigned slot, const cycle_rows *rows) {
-  const bool in_order = e->array->store.order == HW_STORE_ORDER_COMPLETED;
-  for (unsigned other = 0; other < SIM_CLASSES; other++) {
-    flow_file *f = &e->files[other];
-    if (other == unit && unit != SIM_CLASS_STORE) continue;
-    uint64_t mask = there(f, at);
-    if (other == unit) mask &= ~bit(slot);
-    if (mask == 0) continue;
-    if (other != unit || !in_order) mask &= conflicts(f, rows);
-    depend(f, mask, unit, slot, &e->files[unit].entry[slot]);
-  }
+static inline __attribute__((always_inline)) void depend_on(flow_engine *e, sim_class other, uint64_t at,
+                                                            sim_class unit, unsigned slot, const cycle_rows *rows) {
+  flow_file *f = &e->files[other];
+  const uint64_t mask = there(f, at);
+  if (mask != 0) depend(f, mask & conflicts(f, rows), unit, slot, &e->files[unit].entry[slot]);
 }
 
-static void keep_use(flow_file *f, unsigned slot, flow_use use, cycle_row_range rows) {
+// Stores may have to end in their order.
+static void depend_on_stores(flow_engine *e, uint64_t at, unsigned slot, const cycle_rows *rows) {
+  flow_file *f = &e->files[SIM_CLASS_STORE];
+  uint64_t mask = there(f, at) & ~bit(slot);
+  if (e->array->store.order != HW_STORE_ORDER_COMPLETED) mask &= conflicts(f, rows);
+  depend(f, mask, SIM_CLASS_STORE, slot, &f->entry[slot]);
+}
+
+static inline __attribute__((always_inline)) void find_dependencies(flow_engine *e, uint64_t at, sim_class unit,
+                                                                    unsigned slot, const cycle_rows *rows) {
+  if (unit != SIM_CLASS_LOAD) depend_on(e, SIM_CLASS_LOAD, at, unit, slot, rows);
+  if (unit != SIM_CLASS_EXECUTE) depend_on(e, SIM_CLASS_EXECUTE, at, unit, slot, rows);
+  if (unit != SIM_CLASS_STORE)
+    depend_on(e, SIM_CLASS_STORE, at, unit, slot, rows);
+  else
+    depend_on_stores(e, at, slot, rows);
+}
+
+static inline void keep_use(flow_file *f, unsigned slot, flow_use use, cycle_row_range rows) {
   f->rows_from[use][slot] = (int32_t)rows.first;
   f->rows_end[use][slot] = (int32_t)rows.end;
-  f->uses |= (uint32_t)(rows.end != 0) << use;
 }
 
-static void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
-  keep_use(f, slot, FLOW_WRITES, rows->a_writes ? rows->a : CYCLE_NO_ROWS);
-  keep_use(f, slot, FLOW_READS, rows->a_writes ? CYCLE_NO_ROWS : rows->a);
+static inline void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows) {
+  const flow_use use = rows->a_writes ? FLOW_WRITES : FLOW_READS, none = rows->a_writes ? FLOW_READS : FLOW_WRITES;
+  keep_use(f, slot, use, rows->a);
+  f->rows_end[none][slot] = 0;
   keep_use(f, slot, FLOW_READS_TOO, rows->b);
+  f->uses |= UINT32_C(1) << use | (rows->b.end == 0 ? 0 : UINT32_C(1) << FLOW_READS_TOO);
 }
 
-__attribute__((noinline)) void flow_station_enter(flow_engine *e, flow_time at, sim_class unit,
-                                                  const cycle_front_command *command) {
+// A new entry, the one that is or becomes free first, waits for what it has to and may issue.
+static inline __attribute__((always_inline)) void add_entry(flow_engine *e, flow_time at, sim_class unit,
+                                                            const cycle_front_command *command, const cycle_rows *rows,
+                                                            bool config) {
   flow_file *f = &e->files[unit];
   const unsigned slot = f->by_end[f->ends_first];
-  const bool config = e->configures[command->insn];
-  const uint64_t rs1 = command->rs1, rs2 = command->rs2;
-  const hw_array *a = e->array;
-  flow_issue *issue = &f->of[f->allocated & f->ring];
-  const bool product = flow_is_product(command->insn);
-  const cycle_rows rows = product ? flow_take_apart(e, command, issue->operand)
-                                  : cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, rs1, rs2);
-  if (config) {
-    cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, rs1, rs2);
-    flow_shapes_forget(e);
-  }
   flow_entry *entry = &f->entry[slot];
   entry->alloc = at;
   entry->ready = (flow_time){0};
@@ -267,17 +271,45 @@ __attribute__((noinline)) void flow_station_enter(flow_engine *e, flow_time at, 
   entry->ends_at_issue = config && unit != SIM_CLASS_EXECUTE;
   entry->from_loop = command->from_matmul || command->from_conv;
   entry->from_conv = command->from_conv;
-  find_dependencies(e, flow_cycle(at), unit, slot, &rows);
+  find_dependencies(e, flow_cycle(at), unit, slot, rows);
   use_first(f);
-  keep_rows(f, slot, &rows);
+  keep_rows(f, slot, rows);
+  f->of[f->allocated & f->ring].command = *command;
   f->slot[f->allocated++ & f->ring] = (uint8_t)slot;
-  issue->command = *command;
   if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
   settle(e, unit, f);
-  if (product)
-    flow_counts_product(e, command, issue->operand);
+}
+
+// `preload` is a constant where it is called.
+static inline __attribute__((always_inline)) void enter_product(flow_engine *e, flow_time at,
+                                                                const cycle_front_command *command, bool preload) {
+  const flow_file *f = &e->files[SIM_CLASS_EXECUTE];
+  flow_operand *operands = e->files[SIM_CLASS_EXECUTE].of[f->allocated & f->ring].operand;
+  const cycle_rows rows = flow_take_apart(e, command, preload, operands);
+  add_entry(e, at, SIM_CLASS_EXECUTE, command, &rows, false);
+}
+
+static __attribute__((noinline)) void enter_other(flow_engine *e, flow_time at, sim_class unit,
+                                                  const cycle_front_command *command) {
+  const bool config = e->configures[command->insn];
+  const hw_array *a = e->array;
+  const cycle_rows rows =
+      cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, command->rs1, command->rs2);
+  if (config) {
+    cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, command->rs1, command->rs2);
+    flow_shapes_forget(e);
+  }
+  add_entry(e, at, unit, command, &rows, config);
+  flow_counts_command(e, command);
+}
+
+void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
+  if (!flow_is_product(command->insn))
+    enter_other(e, at, unit, command);
+  else if (command->insn == ISA_PRELOAD)
+    enter_product(e, at, command, true);
   else
-    flow_counts_command(e, command);
+    enter_product(e, at, command, false);
 }
 
 // ---- what units see of it

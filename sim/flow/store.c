@@ -128,7 +128,7 @@ static void place_pooled(const flow_engine *e, const flow_store *s, flow_block *
 }
 
 static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b) {
-  const uint32_t row = s->position / s->blocks, block = s->position % s->blocks;
+  const uint32_t row = s->blocks == 1 ? s->position : s->position / s->blocks, block = s->position - row * s->blocks;
   const uint32_t source = s->laddr + block * e->d.dim + row;
   const bool last = block + 1 == s->blocks;
   const uint32_t length = last ? s->cols - block * e->d.dim : e->d.dim;
