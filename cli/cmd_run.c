@@ -6,6 +6,7 @@
 #include "base/name.h"
 #include "base/progress.h"
 #include "base/thousands.h"
+#include "cli/diverge.h"
 #include "cli/kernel.h"
 #include "cli/run_elf.h"
 #include "cli/sim_sensitivity.h"
@@ -14,7 +15,7 @@
 
 typedef struct run_options {
   kernel_options kernel;
-  const char *engine;
+  const char *engine, *against, *commands;
   uint64_t seed, times;
   bool timing_only, units, elf, sensitivity;
 } run_options;
@@ -166,6 +167,24 @@ static const sim_engine_ops *find_engine(run_options *options) {
   return NULL;
 }
 
+// NULL, or what does not go together.
+static const char *beside_against(const run_options *o) {
+  if (o->against == NULL) return o->commands != NULL ? "--commands is for --against" : NULL;
+  const bool other = o->elf || o->timing_only || o->units || o->sensitivity || o->times != 1;
+  return other ? "--against takes no --elf, --timing-only, --units, --sensitivity and --times" : NULL;
+}
+
+static cli_exit diverge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
+                        const sim_engine_ops *engine, wf_diag *diag) {
+  const diverge_job how = {.kernel = job,
+                           .path = path,
+                           .commands = options->commands,
+                           .against = options->against,
+                           .engine = engine,
+                           .seed = options->seed};
+  return diverge_run(common, &how, diag);
+}
+
 static const wf_option run_rows[] = {
     {"engine", WF_TEXT(run_options, engine), "NAME", "cycle (default), flow, ref, rtl or systemc"},
     {"seed", WF_COUNT(run_options, seed), "N", "of the random data (default 1)"},
@@ -174,6 +193,11 @@ static const wf_option run_rows[] = {
     {"sensitivity", WF_FLAG(run_options, sensitivity), NULL,
      "engine flow: also what the cycles of all times depend on, by parameter of the array"},
     {"elf", WF_FLAG(run_options, elf), NULL, "as a program of the RISC-V host, whose cycles count, too"},
+    {"against", WF_TEXT(run_options, against), "ENGINE",
+     "the first command whose result is another one than on this engine, with its statement"},
+    {"commands", WF_TEXT(run_options, commands), "FILE",
+     "--against: run these commands (weft compile -o FILE.command) in place of the compiled ones, which stay the "
+     "reference"},
     {"timing-only", WF_FLAG(run_options, timing_only), NULL, "engine cycle: move no data and compare nothing"},
 };
 
@@ -202,6 +226,11 @@ cli_exit cli_run(int argc, char **argv) {
   if (engine == NULL) return CLI_USAGE;
   wf_diag diag = wf_diag_to(stderr);
   if (options.sensitivity && (engine = sim_sensitivity_engine(engine, &diag)) == NULL) return CLI_USAGE;
+  const char *wrong = beside_against(&options);
+  if (wrong != NULL) {
+    fprintf(stderr, "weft: error: %s\n  hint: weft run --help\n", wrong);
+    return CLI_USAGE;
+  }
   if (options.elf && engine->timing_only) {
     fprintf(stderr, "weft: error: engine %s moves no data, which a program of the host compares\n", engine->name);
     return CLI_USAGE;
@@ -209,7 +238,9 @@ cli_exit cli_run(int argc, char **argv) {
   kernel_job job;
   options.kernel.for_c = options.elf;
   code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
-  if (code == CLI_OK && options.elf)
+  if (code == CLI_OK && options.against != NULL)
+    code = diverge(&common, &options, argv[0], &job, engine, &diag);
+  else if (code == CLI_OK && options.elf)
     code = judge_elf(&common, &options, argv[0], &job, engine, &diag);
   else if (code == CLI_OK)
     code = judge(&common, &options, argv[0], &job, engine, &diag);

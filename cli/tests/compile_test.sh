@@ -24,6 +24,26 @@ expect 2 'no engine nosuch' "$weft" run "$gemm" --shape $shape --engine nosuch
 expect 2 'timing-only is for engine cycle' "$weft" run "$gemm" --shape $shape --engine ref --timing-only
 expect 0 'Exit code: 0 good' "$weft" run --help
 
+# ---- where results part: a flag, a scale and a command that a program lacks, at their commands
+expect 2 'commands is for --against' "$weft" run "$gemm" --shape $shape --commands a.command
+expect 2 'engine flow is none that has them' "$weft" run "$gemm" --shape $shape --against flow
+expect 2 'takes no --elf' "$weft" run "$gemm" --shape $shape --against ref --elf
+expect 0 'cycle and ref agree' "$weft" run "$gemm" --shape $shape --array dim8 --against ref
+expect 0 '' "$weft" compile "$gemm" --shape $shape --array dim8 -o a.command
+parts() { # PATTERN: of what is told about bad.command
+  expect 4 "$1" "$weft" run "$gemm" --shape $shape --array dim8 --engine ref --against ref --commands bad.command
+}
+sed '0,/preload .*+acc/s/+acc//' a.command >bad.command
+parts '^statement .*gemm.py:[0-9]+: product'
+parts '^command +[0-9]+: preload local=[^ ]+ cols=8 rows=8 dest=acc:0x0 '
+parts '^result +accumulator row 0, column 0: -?[0-9]+, not -?[0-9]+'
+sed '0,/config_ld .*stride=0$/s/ scale=1 / scale=0.5 /' a.command >bad.command
+parts '^goes by +0: config_ld .* scale=0.5 '
+sed '/^mvout/d' a.command >bad.command
+parts '^command .*: mvout'
+sed 's/^tensor b_ptr/tensor x/; s/=b_ptr/=x/; s/b_ptr/x/' a.command >bad.command
+expect 3 'do not have the tensors' "$weft" run "$gemm" --shape $shape --array dim8 --engine ref --against ref --commands bad.command
+
 # ---- what cannot be mapped says why
 expect 3 'tile of K: 20 is no multiple of 16' "$weft" compile "$gemm" --shape $shape,BLOCK_N=20
 expect 3 'accumulator: needs' "$weft" compile "$gemm" --shape M=5000,N=64,K=16,scale=0.01,BLOCK_M=5000,BLOCK_N=64
