@@ -234,6 +234,7 @@ void codesign_answer_print(const codesign_answer *a, FILE *out) {
   print_front(a, out);
   print_why(a, out);
   print_layers(a, out);
+  if (a->hardware != NULL) codesign_hardware_print(a->hardware, a->result, out);
 }
 
 // ---- JSON
@@ -345,6 +346,7 @@ cJSON *codesign_answer_json(const codesign_answer *a) {
   }
   cJSON_AddItemToObject(object, "why", why_json(a));
   cJSON_AddItemToObject(object, "layers", layers_json(a));
+  if (a->hardware != NULL) cJSON_AddItemToObject(object, "rtl", codesign_hardware_json(a->hardware, a->result));
   return object;
 }
 

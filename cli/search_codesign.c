@@ -15,7 +15,7 @@
 #include "search/layers/network.h"
 #include "search/truth/program.h"
 
-enum { NETWORKS_MAX = 64 };
+enum { NETWORKS_MAX = 64, CHECKED_MAX = 1000 };
 
 const wf_option search_space_rows[] = {
     {"space", WF_TEXT(search_space_options, space), "FILE",
@@ -25,6 +25,8 @@ const wf_option search_space_rows[] = {
     {"weights", WF_TEXT(search_space_options, weights), "N,..", "--space: of the networks, in their order (default 1)"},
     {"pareto", WF_TEXT(search_space_options, front), "WHAT", "--space: a front of the objective and this one"},
     {"max-latency", WF_TEXT(search_space_options, latency), "MS", "--space: the longest time of all networks together"},
+    {"check-rtl", WF_POSITIVE(search_space_options, check_rtl), "N",
+     "--space: build the answer's hardware with Verilator and compare the cycles of N layers"},
 };
 
 typedef struct job {
@@ -36,6 +38,7 @@ typedef struct job {
   network_mappings mappings[NETWORKS_MAX];  // of these
   codesign_network networks[NETWORKS_MAX];
   size_t count;
+  unsigned checked;  // layers that the hardware of the answer runs
 } job;
 
 static void print_progress(void *context, const char *text) {
@@ -90,6 +93,8 @@ static const char *read_options(const search_space_options *s, const search_spac
       !search_parse_positive(shared->power, &o->bounds.power_mw) ||
       !search_parse_positive(s->latency, &o->bounds.latency_ms))
     return "--max-area, --max-power and --max-latency take numbers above 0";
+  if (s->check_rtl > CHECKED_MAX) return "--check-rtl takes at most 1000 layers";
+  j->checked = (unsigned)s->check_rtl;
   if (!read_budget(shared->budget, o)) return "--budget takes a number of simulations, or seconds as 60s";
   return read_weights(s->weights, j->networks, j->count) ? NULL : "--weights takes a number above 0 for each network";
 }
@@ -213,17 +218,35 @@ static bool run_wholes(job *j, const codesign_result *r, wf_diag *diag) {
 
 // ----
 
+// The answer as far as it is known: without the hardware where that could not be built.
+static cli_exit give(const job *j, const codesign_answer *answer, const search_space_shared *shared,
+                     const cli_common *common, wf_diag *diag) {
+  if (cli_prints(common)) codesign_answer_print(answer, stdout);
+  const bool good = write_all(answer, j->mappings, shared->directory, diag) &&
+                    (common->json == NULL || cli_write_json(common->json, codesign_answer_json(answer), diag));
+  return good ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static cli_exit answer(const job *j, const codesign_result *r, const search_space_shared *shared,
+                       const cli_common *common, wf_diag *diag) {
+  enum { COMPILERS = 2 };
+  codesign_hardware hardware = {0};
+  const bool checked =
+      j->checked > 0 && codesign_hardware_check(r, j->checked, COMPILERS, common->quiet, &hardware, diag);
+  const codesign_answer all = {
+      .options = &j->options, .result = r, .wholes = j->wholes, .hardware = checked ? &hardware : NULL};
+  cli_exit code = give(j, &all, shared, common, diag);
+  if (code == CLI_OK && j->checked > 0)
+    code = !checked ? CLI_CANNOT_BUILD : codesign_hardware_agrees(&hardware) ? CLI_OK : CLI_MISMATCH;
+  codesign_hardware_release(&hardware);
+  return code;
+}
+
 static cli_exit search(job *j, const search_space_shared *shared, const cli_common *common, wf_diag *diag) {
   codesign_result result;
   cli_exit code = CLI_CANNOT_BUILD;
-  if (codesign_search(&j->options, &result, diag) && run_wholes(j, &result, diag)) {
-    const codesign_answer answer = {.options = &j->options, .result = &result, .wholes = j->wholes};
-    if (cli_prints(common)) codesign_answer_print(&answer, stdout);
-    code = write_all(&answer, j->mappings, shared->directory, diag) &&
-                   (common->json == NULL || cli_write_json(common->json, codesign_answer_json(&answer), diag))
-               ? CLI_OK
-               : CLI_BAD_INPUT;
-  }
+  if (codesign_search(&j->options, &result, diag) && run_wholes(j, &result, diag))
+    code = answer(j, &result, shared, common, diag);
   codesign_release(&result);
   return code;
 }

@@ -87,6 +87,9 @@ expect 3 'no point of the space can be built' "$weft" search table.yaml --space 
 expect 1 'small-bus is one' "$weft" search table.yaml --space nothing
 expect 2 'take no --exact' "$weft" search table.yaml --max-latency 1 --exact
 expect 2 'take no --exact' "$weft" search table.yaml --space space.yaml --exact
+expect 2 'take no --exact' "$weft" search table.yaml --check-rtl 1 --exact
+expect 2 'check-rtl' "$weft" search table.yaml --space space.yaml --check-rtl 0
+expect 2 'at most 1000 layers' "$weft" search table.yaml --space space.yaml --check-rtl 1001
 expect 2 'take no --array' "$weft" search table.yaml --space space.yaml --array dim8
 expect 2 'a number above 0 for each network' "$weft" search table.yaml --space space.yaml --weights 1,2
 expect 2 'another than --objective' "$weft" search table.yaml --space space.yaml --pareto edap

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of the answer on its own hardware: see search_codesign.h.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/progress.h"
+#include "base/thousands.h"
+#include "cli/search_codesign.h"
+#include "compiler/layer/layer.h"
+#include "runner/oracle.h"
+
+#define PATIENCE 60.0  // seconds that a layer may take
+
+typedef struct checker {
+  const codesign_result *result;
+  const codesign_site *site;
+  const sim_engine_ops *engine;
+  sim_engine_options options;
+  codesign_hardware *hardware;
+  double rate;  // cycles of the hardware in a second
+  wf_diag *diag;
+} checker;
+
+// ---- one layer
+
+static bool judge(const checker *c, const compile_result *program, codesign_hardware_layer *l) {
+  const run_config config = {.engine = c->engine, .options = &c->options};
+  run_oracle o;
+  run_oracle_verdict verdict;
+  bool good = run_oracle_fill(&o, program, 1, c->diag) && run_oracle_expect(&o, program, c->diag);
+  const double start = wf_seconds();
+  good = good && run_oracle_judge(&o, program, &config, &verdict, c->diag);
+  l->seconds = wf_seconds() - start;
+  run_oracle_release(&o);
+  if (!good) return false;
+  l->rtl = verdict.run.cycles;
+  l->wrong = verdict.wrong;
+  return true;
+}
+
+// Compiled as the search did; a hint says which layer failed.
+static bool check_layer(checker *c, size_t layer) {
+  const codesign_layer *of = &c->result->layers[layer];
+  codesign_hardware *h = c->hardware;
+  codesign_hardware_layer *l = &h->layers[h->count];
+  *l = (codesign_hardware_layer){.layer = layer, .cycles = (uint64_t)c->site->layers[CODESIGN_CYCLE][layer].cycles};
+  if (!c->options.quiet)
+    fprintf(stderr, "weft: layer %s, %" PRIu64 " cycles, on the Verilated hardware (%zu)\n", of->name, l->cycles,
+            h->count + 1);
+  const layer_policy policy = {.mapping = c->site->mapped[layer] ? &c->site->mappings[layer] : NULL, .straight = true};
+  compile_result program;
+  const bool good = layer_compile(&of->layer, &c->site->array, &policy, &program, c->diag) && judge(c, &program, l);
+  compile_release(&program);
+  if (!good) wf_hint(c->diag, "layer %s of the answer, on engine %s", of->name, c->engine->name);
+  h->count += good;
+  return good;
+}
+
+// ---- which layers
+
+static bool is_checked(const codesign_hardware *h, size_t layer) {
+  for (size_t i = 0; i < h->count; i++)
+    if (h->layers[i].layer == layer) return true;
+  return false;
+}
+
+static double cycles_of(const checker *c, size_t layer) { return c->site->layers[CODESIGN_CYCLE][layer].cycles; }
+
+// All layers, those with few cycles first.
+static size_t *order_of(const checker *c) {
+  const size_t count = c->result->layer_count;
+  size_t *order = WF_NEW_ARRAY(count + 1, size_t);
+  for (size_t i = 0; i < count; i++) {
+    size_t at = i;
+    for (; at > 0 && cycles_of(c, order[at - 1]) > cycles_of(c, i); at--) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return order;
+}
+
+// The shortest says how fast the hardware is; the others are spread over those that take less than a minute.
+static bool check_layers(checker *c, unsigned wanted) {
+  size_t *order = order_of(c), can = 1;
+  bool good = check_layer(c, order[0]);
+  if (good) c->rate = (double)c->hardware->layers[0].rtl / wf_max(c->hardware->layers[0].seconds, 1e-3);
+  while (good && can < c->result->layer_count && cycles_of(c, order[can]) <= PATIENCE * c->rate) can++;
+  for (size_t n = 1; n < wanted && good; n++) {
+    const size_t layer = order[(can - 1) * n / (wanted - 1)];
+    if (!is_checked(c->hardware, layer)) good = check_layer(c, layer);
+  }
+  c->hardware->left = c->result->layer_count - can;
+  wf_free(order);
+  return good;
+}
+
+// Builds the hardware, so that no layer's seconds have that in them.
+static bool build(const checker *c) {
+  arch_memory *memory = arch_memory_create((uint64_t)c->site->array.memory.capacity_mib << 20);
+  sim_engine *engine =
+      memory == NULL ? NULL : sim_engine_create(c->engine, &c->site->array, memory, &c->options, c->diag);
+  if (engine != NULL) engine->ops->destroy(engine);
+  arch_memory_destroy(memory);
+  return engine != NULL;
+}
+
+bool codesign_hardware_check(const codesign_result *r, unsigned layers, unsigned jobs, bool quiet,
+                             codesign_hardware *hardware, wf_diag *diag) {
+  *hardware = (codesign_hardware){.layers = WF_NEW_ARRAY(layers + 1, codesign_hardware_layer)};
+  checker c = {.result = r,
+               .site = &r->sites[r->best],
+               .engine = sim_engine_find("rtl"),
+               .options = {.quiet = quiet, .jobs = jobs},
+               .hardware = hardware,
+               .diag = diag};
+  if (c.engine == NULL) {
+    wf_error(diag, wf_in_file(NULL), "--check-rtl: this build has no engine rtl");
+    return false;
+  }
+  return build(&c) && check_layers(&c, layers);
+}
+
+void codesign_hardware_release(codesign_hardware *hardware) {
+  wf_free(hardware->layers);
+  *hardware = (codesign_hardware){0};
+}
+
+// ---- what came out
+
+static bool is_equal(const codesign_hardware_layer *l) { return l->rtl == l->cycles && l->wrong == 0; }
+
+bool codesign_hardware_agrees(const codesign_hardware *h) {
+  for (size_t i = 0; i < h->count; i++)
+    if (!is_equal(&h->layers[i])) return false;
+  return true;
+}
+
+void codesign_hardware_print(const codesign_hardware *h, const codesign_result *r, FILE *out) {
+  fprintf(out, "  on the Verilated hardware, %zu layers left out that take longer than a minute:\n", h->left);
+  for (size_t i = 0; i < h->count; i++) {
+    const codesign_hardware_layer *l = &h->layers[i];
+    char said[WF_THOUSANDS], took[WF_THOUSANDS];
+    fprintf(out, "    %s: %s cycles, %s said; %s bytes, %.1f s\n", r->layers[l->layer].name, wf_thousands(l->rtl, took),
+            l->rtl == l->cycles ? "as" : wf_thousands(l->cycles, said), l->wrong == 0 ? "the oracle's" : "WRONG",
+            l->seconds);
+  }
+}
+
+cJSON *codesign_hardware_json(const codesign_hardware *h, const codesign_result *r) {
+  cJSON *list = cJSON_CreateArray();
+  for (size_t i = 0; i < h->count; i++) {
+    const codesign_hardware_layer *l = &h->layers[i];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "layer", r->layers[l->layer].name);
+    cli_json_count(object, "cycles", l->cycles);
+    cli_json_count(object, "rtl_cycles", l->rtl);
+    cli_json_count(object, "wrong_bytes", l->wrong);
+    cJSON_AddBoolToObject(object, "equal", is_equal(l));
+    cJSON_AddItemToArray(list, object);
+  }
+  return list;
+}
