@@ -286,6 +286,7 @@ int block_views(block_statement *statement, block_view *views[BLOCK_VIEWS_MAX]) 
       break;
     case BLOCK_STORE:
       views[count++] = &statement->store.source;
+      if (statement->store.apart) views[count++] = &statement->store.statistics;
       break;
   }
   return count;

@@ -153,7 +153,9 @@ typedef struct block_pool {
 } block_pool;
 
 // What the normaliser of the store unit makes of rows of i32 (sim/ref/norm.h): i8.
-#define BLOCK_NORMS(X) X(SOFTMAX, "softmax")
+#define BLOCK_NORMS(X)  \
+  X(SOFTMAX, "softmax") \
+  X(LAYER_NORM, "layernorm")
 typedef enum {
   BLOCK_NO_NORM,
 #define X(NAME, text) BLOCK_##NAME,
@@ -216,6 +218,8 @@ typedef struct block_statement {
       block_access access;
       block_view source;
       block_epilogue epilogue;
+      bool apart;             // LAYER_NORM: the deviation is that of the rows of
+      block_view statistics;  // this, of the same size
     } store;
   };
 } block_statement;

@@ -231,6 +231,8 @@ static void parse_store(parser *p, block_statement *s) {
   e->relu = block_lex_take(&p->lex, "relu");
   e->scale = parse_scale(p, &e->scaled);
   parse_norm(p, e);
+  s->store.apart = e->norm.kind == BLOCK_LAYER_NORM && block_lex_take(&p->lex, "of");
+  if (s->store.apart) s->store.statistics = parse_view(p);
   if (!block_lex_take(&p->lex, "pool")) return;
   e->pool.size = small(p, "the size of a pooling window", 1);
   block_lex_expect(&p->lex, "stride");

@@ -9,7 +9,8 @@
 //   load VIEW = | += ACCESS [scale F] [sum_over LOOP, ...]
 //   dot VIEW = | += VIEW[.T] * VIEW[.T] [blocks] [sum_over LOOP, ...]
 //   OP VIEW = VIEW | NUMBER [, VIEW | NUMBER]
-//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE] [pool SIZE stride N [border N] [pad UPPER LEFT]]
+//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE | layernorm [of VIEW]] [pool SIZE stride N [border N]
+//   [pad UPPER LEFT]]
 //
 // One statement per line; # starts a comment. A VIEW is NAME[INDEX:SIZE [step N], ...] or NAME for the whole buffer, an
 // ACCESS is NAME[[BASE;] INDEX:SIZE [step N] of EXTENT stride N, ...], an INDEX a sum like pid_m*64+k*16+3. TYPE is i8,
@@ -143,6 +144,10 @@ static void print_store(const block_program *p, const block_statement *s, FILE *
   if (e->relu) fputs(" relu", out);
   if (e->scaled && e->norm.kind == BLOCK_NO_NORM) print_scale(e->scale, out);
   print_norm(&e->norm, out);
+  if (s->store.apart) {
+    fputs(" of ", out);
+    print_view(p, &s->store.statistics, out);
+  }
   if (e->pool.stride == 0) return;
   fprintf(out, " pool %" PRIu32 " stride %" PRIu32, e->pool.size, e->pool.stride);
   if (e->pool.border != 0) fprintf(out, " border %" PRIu32, e->pool.border);

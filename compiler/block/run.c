@@ -358,18 +358,25 @@ static void run_pooled(runner *r, const block_statement *s, const source *from, 
   }
 }
 
+// Of the rows' own statistics, or of those of other rows.
 static void run_rows(const runner *r, const block_statement *s, const source *from, const places *to) {
+  const block_view *of = s->store.apart ? &s->store.statistics : &s->store.source;
+  const places others = whole_view(r, of);
+  const int32_t *values = r->buffers[of->buffer].values;
   const block_access *access = &s->store.access;
   const int64_t columns = access->dim[access->rank - 1].size;
-  int32_t *row = wf_alloc((size_t)columns, sizeof *row);
+  int32_t *row = wf_alloc((size_t)columns, sizeof *row), *other = wf_alloc((size_t)columns, sizeof *other);
   int8_t *left = wf_alloc((size_t)columns, sizeof *left);
   for (int64_t first = 0; first < to->count; first += columns) {
     for (int64_t c = 0; c < columns; c++) row[c] = from->values[from->places.at[first + c]];
-    block_norm_row(&s->store.epilogue.norm, row, (uint32_t)columns, left);
+    for (int64_t c = 0; c < columns; c++) other[c] = values[others.at[first + c]];
+    block_norm_row(&s->store.epilogue.norm, row, other, (uint32_t)columns, left);
     for (int64_t c = 0; c < columns; c++)
       if (to->at[first + c] != padding_place) write_tensor(r, access->tensor, to->at[first + c], left[c]);
   }
   wf_free(row);
+  wf_free(other);
+  wf_free(others.at);
   wf_free(left);
 }
 

@@ -289,6 +289,12 @@ static void check_norm(verifier *v, const block_statement *s) {
   const int last = s->store.access.rank - 1;
   const block_buffer *buffer = &v->program->buffers[s->store.source.buffer];
   const bool whole = buffer->rank == last + 1 && s->store.source.dim[last].size == buffer->size[last];
+  const block_buffer *other =
+      &v->program->buffers[s->store.apart ? s->store.statistics.buffer : s->store.source.buffer];
+  bool alike = other->type == buffer->type && other->rank == buffer->rank;
+  for (int d = 0; d <= last && s->store.apart && alike; d++)
+    alike = other->size[d] == buffer->size[d] && s->store.statistics.dim[d].size == s->store.source.dim[d].size;
+  if (!alike) VIOLATION(v, s->where, "statistics are of rows of the same size");
   if (!whole || e->relu || e->pool.stride != 0 || !e->scaled || e->scale != 1)
     VIOLATION(v, s->where, "%s is for whole rows, without relu, scale and pool", block_norm_names[e->norm.kind]);
 }

@@ -32,7 +32,6 @@ static const struct {
     {"exp2", arithmetic},
     {"log", arithmetic},
     {"sqrt", arithmetic},
-    {"rsqrt", arithmetic},
     {"sigmoid", arithmetic},
     {"tanh", arithmetic},
     {"clamp", arithmetic},

@@ -18,7 +18,7 @@
 //   lower_block.c      statements; products and arithmetic on blocks
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
-//   lower_rows.c       softmax of the rows of a block
+//   lower_rows.c       softmax and layer norm of the rows of a block
 //   lower_axes.c       the axes of the grid as loops
 //   lower_grid.c       parallel loops out of the offsets that vary
 //   lower_shape.c      buffers of blocks that are reshaped
@@ -74,7 +74,7 @@ typedef struct lang_lower_block {
   const struct lang_lower_rows *scaled;  // of a block of integers times a number: that; or NULL
 } lang_lower_block;
 
-// A part of softmax of the rows of a block: see lower_rows.c.
+// A part of softmax or layer norm of the rows of a block: see lower_rows.c.
 typedef enum {
   LOWER_ROWS_ALL,  // the block times the scale
   LOWER_ROWS_MAX,
@@ -83,6 +83,14 @@ typedef enum {
   LOWER_ROWS_SUM,
   LOWER_ROWS_SHARE,
   LOWER_ROWS_LEVELS,
+  LOWER_ROWS_TOTAL,
+  LOWER_ROWS_MEAN,
+  LOWER_ROWS_CENTRED,
+  LOWER_ROWS_SQUARE,
+  LOWER_ROWS_SQUARES,
+  LOWER_ROWS_VARIANCE,
+  LOWER_ROWS_INVERSE,
+  LOWER_ROWS_NORMED,
   LOWER_ROWS_I8,
 } lang_lower_rows_form;
 
@@ -92,6 +100,8 @@ typedef struct lang_lower_rows {
   double scale;            // binary32
   bool scaled;             // by it
   bool spread;             // a number per row, as a column
+  lang_lower_block of;     // whose deviation counts, from LOWER_ROWS_NORMED on
+  block_norm_kind kind;    // LOWER_ROWS_I8
 } lang_lower_rows;
 
 // A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
@@ -282,11 +292,12 @@ void lang_lower_spread(lang_lowerer *l);
 
 // ---- lower_rows.c
 const char *lang_lower_rows_text(const lang_lower_rows *rows);
-// max(x, axis) of a block, sum(x, axis), exp(x).
+// max(x, axis) of a block, sum(x, axis), exp(x), rsqrt(x).
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result);
 bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
 bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+bool lang_lower_row_rsqrt(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
 // Where one operand is such a part.
 bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
                              const lang_lower_value *b, lang_lower_value *result);
@@ -294,8 +305,8 @@ bool lang_lower_row_subscript(lang_lowerer *l, const lang_ast *node, const lang_
                               lang_lower_value *result);
 bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                             lang_lower_value *result);
-// `v` becomes the block whose rows are stored.
-bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, block_epilogue *epilogue);
+// Fills in the statement: the rows that are stored, whose statistics count, and what becomes of them.
+bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_statement *s);
 
 // ---- lower_memory.c
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);

@@ -79,7 +79,8 @@ static bool same_statement(lang_lowerer *l, const block_statement *a, const bloc
       return a->elementwise.op == b->elementwise.op && a->elementwise.target.buffer == b->elementwise.target.buffer &&
              same_operand(&a->elementwise.a, &b->elementwise.a) && same_operand(&a->elementwise.b, &b->elementwise.b);
     case BLOCK_STORE:
-      return a->store.source.buffer == b->store.source.buffer &&
+      return a->store.source.buffer == b->store.source.buffer && a->store.apart == b->store.apart &&
+             a->store.statistics.buffer == b->store.statistics.buffer &&
              memcmp(&a->store.epilogue.norm, &b->store.epilogue.norm, sizeof(block_norm)) == 0 &&
              memcmp(&a->store.epilogue.pool, &b->store.epilogue.pool, sizeof(block_pool)) == 0 &&
              same_access(l, &a->store.access, &b->store.access);

@@ -230,21 +230,17 @@ static bool stores_whole_rows(lang_lowerer *l, const lang_ast *node, const lang_
   if (lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) && least >= 0 &&
       most + p->dim[last].step * (p->dim[last].size - 1) < p->dim[last].extent)
     return true;
-  lang_lower_fail(l, node, "softmax is of whole rows: this block of %lld columns is stored to rows of %lld",
+  lang_lower_fail(l, node, "statistics are of whole rows: this block of %lld columns is stored to rows of %lld",
                   (long long)p->dim[last].size, (long long)p->dim[last].extent);
   lang_lower_hint(l, "load and store blocks that are as wide as the rows");
   return false;
 }
 
-static bool emit_store(lang_lowerer *l, const lang_ast *node, const target *t, const lang_lower_value *v,
-                       const block_epilogue *epilogue) {
-  block_statement s = {.kind = BLOCK_STORE};
+static bool emit_store(lang_lowerer *l, const lang_ast *node, const target *t, block_statement *s) {
   if (!check_range(l, node, t->p, t->checked)) return false;
-  s.store.access = access_of(t->p);
-  s.store.source = block_whole(l->program, v->block.buffer);
-  s.store.epilogue = *epilogue;
+  s->store.access = access_of(t->p);
   l->stores++;
-  block_statement *made = lang_lower_emit(l, node, &s);
+  block_statement *made = lang_lower_emit(l, node, s);
   if (made != NULL) mark(l, made, 0, open_dims(t));
   return made != NULL;
 }
@@ -266,32 +262,33 @@ static bool fits_tensor(lang_lowerer *l, const lang_ast *node, block_type type, 
 }
 
 static bool store_rows(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const target *t,
-                       lang_lower_value *v) {
+                       const lang_lower_rows *rows) {
   int64_t size[BLOCK_RANK_MAX];
-  block_epilogue epilogue;
+  block_statement s = {.kind = BLOCK_STORE};
   const block_pool none = {0};
-  if (args[4] != NULL) return lang_lower_fail(l, args[4], "softmax of rows is not pooled");
-  return stored_shape(l, args[0], t->p, &none, size) && lang_lower_row_store(l, args[1], v, &epilogue) &&
-         fits_pointer(l, args[1], &v->block, size, t->p->rank) &&
+  if (args[4] != NULL) return lang_lower_fail(l, args[4], "%s is not pooled", lang_lower_rows_text(rows));
+  return stored_shape(l, args[0], t->p, &none, size) && lang_lower_row_store(l, args[1], rows, &s) &&
+         fits_pointer(l, args[1], &rows->block, size, t->p->rank) &&
          fits_tensor(l, args[1], BLOCK_I8, &l->program->tensors[t->p->tensor]) && stores_whole_rows(l, args[0], t->p) &&
-         emit_store(l, node, t, v, &epilogue);
+         emit_store(l, node, t, &s);
 }
 
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {
   lang_lower_value v;
   target t;
   int64_t size[BLOCK_RANK_MAX];
-  block_epilogue epilogue = {0};
-  if (!target_of(l, args[0], "store()", args[3], args[2], &t) || !pooling_of(l, args[4], &epilogue.pool) ||
+  block_statement s = {.kind = BLOCK_STORE};
+  if (!target_of(l, args[0], "store()", args[3], args[2], &t) || !pooling_of(l, args[4], &s.store.epilogue.pool) ||
       !lang_lower_eval(l, args[1], BLOCK_NONE, &v) || !stores_once(l, args[0], &t))
     return false;
-  if (v.kind == VALUE_ROWS) return store_rows(l, node, args, &t, &v);
-  if (!stored_shape(l, args[0], t.p, &epilogue.pool, size)) return false;
+  if (v.kind == VALUE_ROWS) return store_rows(l, node, args, &t, v.rows);
+  if (!stored_shape(l, args[0], t.p, &s.store.epilogue.pool, size)) return false;
   if (v.kind != VALUE_BLOCK)
     return lang_lower_fail(l, args[1], "store() needs a block, not %s", lang_lower_kind_text(&v));
+  s.store.source = block_whole(l->program, v.block.buffer);
   return lang_lower_needs_plain(l, args[1], &v.block) && fits_pointer(l, args[1], &v.block, size, t.p->rank) &&
          fits_tensor(l, args[1], l->program->buffers[v.block.buffer].type, &l->program->tensors[t.p->tensor]) &&
-         emit_store(l, node, &t, &v, &epilogue);
+         emit_store(l, node, &t, &s);
 }
 
 // ---- shapes

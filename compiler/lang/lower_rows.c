@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of the rows of a block: see lower.h.
+// Softmax and layer norm of the rows of a block: see lower.h.
 //
 // The normaliser of the store unit makes it of an int32 block that is stored, so that its parts are no blocks of their
 // own: each is kept as what it is of the block, and the store, which has them all, becomes one statement.
@@ -9,6 +9,10 @@
 //   e = exp(d)                            LOWER_ROWS_EXP
 //   p = e / sum(e, axis=1)[:, None]       LOWER_ROWS_SUM, LOWER_ROWS_SHARE
 //   store(y, (p * 127).to(int8))          LOWER_ROWS_LEVELS, LOWER_ROWS_I8
+//
+//   d = x - (sum(x, axis=1) / N)[:, None]       LOWER_ROWS_TOTAL, LOWER_ROWS_MEAN, LOWER_ROWS_CENTRED
+//   r = rsqrt(sum(d * d, axis=1) / N)           LOWER_ROWS_SQUARE, _SQUARES, _VARIANCE, _INVERSE
+//   store(y, (d * r[:, None]).to(int8))         LOWER_ROWS_NORMED, LOWER_ROWS_I8; d may be of another block
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +32,15 @@ static const struct {
     [LOWER_ROWS_SUM] = {"the sum of exp() of each row", true},
     [LOWER_ROWS_SHARE] = {"exp() of rows divided by its sum", false},
     [LOWER_ROWS_LEVELS] = {"softmax of rows", false},
-    [LOWER_ROWS_I8] = {"softmax of rows as int8", false},
+    [LOWER_ROWS_TOTAL] = {"the sum of each row", true},
+    [LOWER_ROWS_MEAN] = {"the mean of each row", true},
+    [LOWER_ROWS_CENTRED] = {"rows less their mean", false},
+    [LOWER_ROWS_SQUARE] = {"squares of rows less their mean", false},
+    [LOWER_ROWS_SQUARES] = {"the sum of squares of each row", true},
+    [LOWER_ROWS_VARIANCE] = {"the variance of each row", true},
+    [LOWER_ROWS_INVERSE] = {"rsqrt() of the variance of each row", true},
+    [LOWER_ROWS_NORMED] = {"layer norm of rows", false},
+    [LOWER_ROWS_I8] = {"rows as int8", false},
 };
 
 const char *lang_lower_rows_text(const lang_lower_rows *rows) { return forms[rows->form].text; }
@@ -43,6 +55,18 @@ static bool hint_at_form(lang_lowerer *l) {
 static bool refuse(lang_lowerer *l, const lang_ast *node, const char *what) {
   lang_lower_fail(l, node, "%s", what);
   return hint_at_form(l);
+}
+
+static bool refuse_norm(lang_lowerer *l, const lang_ast *node, const char *what) {
+  lang_lower_fail(l, node, "%s", what);
+  lang_lower_hint(l,
+                  "layer norm of rows: d = x - (sum(x, axis=1) / N)[:, None], r = rsqrt(sum(d * d, axis=1) / N), then "
+                  "(d * r[:, None]).to(int8)");
+  return false;
+}
+
+static bool is_norm(const lang_lower_rows *rows) {
+  return rows->form >= LOWER_ROWS_TOTAL && rows->form <= LOWER_ROWS_NORMED;
 }
 
 static bool made(lang_lowerer *l, const lang_lower_rows *from, lang_lower_rows_form form, lang_lower_value *result) {
@@ -89,15 +113,11 @@ static bool check_keep(lang_lowerer *l, const lang_ast *node, bool *keep) {
   return node == NULL || lang_lower_truth(l, node, keep);
 }
 
-// max() and sum(): `form` of the operand gives `column`.
-static bool reduce(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
-                   lang_lower_rows_form form, lang_lower_rows_form column, lang_lower_value *result) {
-  lang_lower_rows rows;
+// max() and sum(): `column` is what they are of the rows.
+static bool reduce(lang_lowerer *l, const lang_ast **args, const lang_lower_rows *from, lang_lower_rows_form column,
+                   lang_lower_value *result) {
+  lang_lower_rows rows = *from;
   bool keep;
-  if (!rows_of(l, v, &rows) || rows.form != form)
-    return refuse(l, node,
-                  column == LOWER_ROWS_MAX ? "max() along an axis is of a block of integers, perhaps scaled"
-                                           : "sum() along an axis is of exp() of rows");
   if (!check_axis(l, args[1], &rows.block) || !check_keep(l, args[2], &keep)) return false;
   rows.spread = keep || rows.block.rank == 1;
   return made(l, &rows, column, result);
@@ -105,13 +125,20 @@ static bool reduce(lang_lowerer *l, const lang_ast *node, const lang_ast **args,
 
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result) {
-  return reduce(l, node, args, v, LOWER_ROWS_ALL, LOWER_ROWS_MAX, result);
+  lang_lower_rows rows;
+  if (rows_of(l, v, &rows) && rows.form == LOWER_ROWS_ALL) return reduce(l, args, &rows, LOWER_ROWS_MAX, result);
+  return refuse(l, node, "max() along an axis is of a block of integers, perhaps scaled");
 }
 
 bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
   lang_lower_value v;
-  return lang_lower_eval(l, args[0], BLOCK_NONE, &v) &&
-         reduce(l, node, args, &v, LOWER_ROWS_EXP, LOWER_ROWS_SUM, result);
+  lang_lower_rows rows;
+  if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
+  const bool good = rows_of(l, &v, &rows);
+  if (good && rows.form == LOWER_ROWS_EXP) return reduce(l, args, &rows, LOWER_ROWS_SUM, result);
+  if (good && rows.form == LOWER_ROWS_SQUARE) return reduce(l, args, &rows, LOWER_ROWS_SQUARES, result);
+  if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled) return reduce(l, args, &rows, LOWER_ROWS_TOTAL, result);
+  return refuse(l, node, "sum() along an axis is of integers, their squares less the mean, or exp() of rows");
 }
 
 // x[:, None] of a number per row.
@@ -159,12 +186,23 @@ bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **
   return false;
 }
 
+// ---- rsqrt()
+
+bool lang_lower_row_rsqrt(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
+  lang_lower_value v;
+  if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
+  if (v.kind == VALUE_ROWS && v.rows->form == LOWER_ROWS_VARIANCE) return made(l, v.rows, LOWER_ROWS_INVERSE, result);
+  return refuse_norm(l, node, "rsqrt() is of the variance of rows, without an epsilon: 0 counts as 1");
+}
+
 // ---- operators
 
 static bool subtract(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, const lang_lower_rows *b,
                      lang_lower_value *result) {
+  if (a->form == LOWER_ROWS_ALL && b->form == LOWER_ROWS_MEAN && b->spread && same_rows(a, b))
+    return made(l, a, LOWER_ROWS_CENTRED, result);
   if (a->form != LOWER_ROWS_ALL || b->form != LOWER_ROWS_MAX || !b->spread || !same_rows(a, b))
-    return refuse(l, node, "what is taken off rows is the largest of each of them");
+    return refuse(l, node, "what is taken off rows is the largest of each of them, or the mean");
   return made(l, a, LOWER_ROWS_BELOW, result);
 }
 
@@ -173,6 +211,30 @@ static bool divide(lang_lowerer *l, const lang_ast *node, const lang_lower_rows 
   if (a->form != LOWER_ROWS_EXP || b->form != LOWER_ROWS_SUM || !b->spread || !same_rows(a, b))
     return refuse(l, node, "exp() of rows is divided by its own sum");
   return made(l, a, LOWER_ROWS_SHARE, result);
+}
+
+// The mean of what was summed.
+static bool average(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, const lang_lower_value *by,
+                    lang_lower_value *result) {
+  int64_t count;
+  if (a->form != LOWER_ROWS_TOTAL && a->form != LOWER_ROWS_SQUARES)
+    return refuse(l, node, "what is divided by a number is a sum of rows");
+  if (!lang_lower_is_constant(by, &count) || count != a->block.size[a->block.rank - 1])
+    return refuse_norm(l, node, "a sum of rows is divided by how many elements a row has");
+  return made(l, a, a->form == LOWER_ROWS_TOTAL ? LOWER_ROWS_MEAN : LOWER_ROWS_VARIANCE, result);
+}
+
+static bool norm(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, const lang_lower_rows *b,
+                 lang_lower_value *result) {
+  lang_lower_rows rows = *a;
+  if (a->form == LOWER_ROWS_INVERSE && b->form == LOWER_ROWS_CENTRED) return norm(l, node, b, a, result);
+  if (a->form == LOWER_ROWS_CENTRED && b->form == LOWER_ROWS_CENTRED && same_rows(a, b))
+    return made(l, a, LOWER_ROWS_SQUARE, result);
+  if (a->form != LOWER_ROWS_CENTRED || b->form != LOWER_ROWS_INVERSE || !b->spread ||
+      !lang_lower_same_shape(a->block.size, a->block.rank, b->block.size, b->block.rank))
+    return refuse_norm(l, node, "rows less their mean are multiplied by themselves or by rsqrt() of the variance");
+  rows.of = b->block;
+  return made(l, &rows, LOWER_ROWS_NORMED, result);
 }
 
 static bool times(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, double number,
@@ -188,6 +250,13 @@ static bool times(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *
   return refuse(l, node, "the normaliser gives a share of 1 the level 127: other factors it has not");
 }
 
+static bool meaningless(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows) {
+  if (rows->form == LOWER_ROWS_VARIANCE && node->op == AST_ADD)
+    return refuse_norm(l, node, "the normaliser has no epsilon: where the variance is 0 it divides by 1");
+  if (is_norm(rows)) return refuse_norm(l, node, "this has no meaning for a part of layer norm");
+  return refuse(l, node, "this has no meaning for a part of softmax");
+}
+
 bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
                              const lang_lower_value *b, lang_lower_value *result) {
   lang_lower_rows x, y;
@@ -196,31 +265,49 @@ bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_l
     return times(l, node, a->rows, number, result);
   if (node->op == AST_MUL && b->kind == VALUE_ROWS && lang_lower_is_number(a, &number))
     return times(l, node, b->rows, number, result);
+  if (node->op == AST_DIV && a->kind == VALUE_ROWS && b->kind != VALUE_ROWS)
+    return average(l, node, a->rows, b, result);
   if (node->kind == AST_COMPARE || !rows_of(l, a, &x) || !rows_of(l, b, &y))
-    return refuse(l, node, "this has no meaning for a part of softmax");
+    return meaningless(l, node, a->kind == VALUE_ROWS ? a->rows : b->rows);
   if (node->op == AST_SUB) return subtract(l, node, &x, &y, result);
   if (node->op == AST_DIV) return divide(l, node, &x, &y, result);
-  return refuse(l, node, "this has no meaning for a part of softmax");
+  if (node->op == AST_MUL && (is_norm(&x) || is_norm(&y))) return norm(l, node, &x, &y, result);
+  return meaningless(l, node, a->kind == VALUE_ROWS ? a->rows : b->rows);
 }
 
 bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                             lang_lower_value *result) {
-  if (v->rows->form != LOWER_ROWS_LEVELS || dtype != LANG_INT8)
-    return refuse(l, node, "softmax of rows leaves as int8, other parts of it do not");
-  return made(l, v->rows, LOWER_ROWS_I8, result);
+  lang_lower_rows rows = *v->rows;
+  rows.kind = rows.form == LOWER_ROWS_LEVELS   ? BLOCK_SOFTMAX
+              : rows.form == LOWER_ROWS_NORMED ? BLOCK_LAYER_NORM
+                                               : BLOCK_NO_NORM;
+  if (rows.kind != BLOCK_NO_NORM && dtype == LANG_INT8) return made(l, &rows, LOWER_ROWS_I8, result);
+  lang_lower_fail(l, node, "%s cannot become %s: only softmax and layer norm, int8", lang_lower_rows_text(&rows),
+                  lang_dtype_names[dtype]);
+  return is_norm(&rows) ? false : hint_at_form(l);
 }
 
 // ---- stores
 
-// The block whose rows are stored, and what the normaliser makes of them.
-bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, block_epilogue *epilogue) {
-  const lang_lower_rows *rows = v->rows;
+// An int32 block as it is in the program.
+static bool int32_view(lang_lowerer *l, const lang_ast *node, const lang_lower_block *b, block_view *view) {
+  const lang_lower_value block = {.kind = VALUE_BLOCK, .block = *b};
+  lang_lower_value wide;
+  if (!lang_lower_convert(l, node, &block, LANG_INT32, &wide)) return false;
+  *view = block_whole(l->program, wide.block.buffer);
+  return true;
+}
+
+bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_statement *s) {
   if (rows->form != LOWER_ROWS_I8) {
-    lang_lower_fail(l, node, "%s cannot be stored: only all of softmax, as int8", lang_lower_rows_text(rows));
-    return hint_at_form(l);
+    lang_lower_fail(l, node, "%s cannot be stored: only all of softmax or layer norm, as int8",
+                    lang_lower_rows_text(rows));
+    return is_norm(rows) ? false : hint_at_form(l);
   }
-  const lang_lower_value block = {.kind = VALUE_BLOCK, .block = rows->block};
-  *epilogue = (block_epilogue){.scaled = true, .scale = 1};
-  constants_of(rows->scale, rows->block.size[rows->block.rank - 1], &epilogue->norm);
-  return lang_lower_convert(l, node, &block, LANG_INT32, v);
+  s->store.epilogue = (block_epilogue){.scaled = true, .scale = 1, .norm = {.kind = rows->kind}};
+  if (rows->kind == BLOCK_SOFTMAX)
+    constants_of(rows->scale, rows->block.size[rows->block.rank - 1], &s->store.epilogue.norm);
+  s->store.apart = rows->kind == BLOCK_LAYER_NORM && rows->of.buffer != rows->block.buffer;
+  return (!s->store.apart || int32_view(l, node, &rows->of, &s->store.statistics)) &&
+         int32_view(l, node, &rows->block, &s->store.source);
 }

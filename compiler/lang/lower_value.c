@@ -135,7 +135,9 @@ bool lang_lower_same_kind(const lang_lower_value *a, const lang_lower_value *b) 
 }
 
 static int references_in(const lang_lower_value *v, int buffer) {
-  if (v->kind == VALUE_ROWS) return v->rows->block.buffer == buffer;
+  if (v->kind == VALUE_ROWS)
+    return v->rows->block.buffer == buffer || (v->rows->form == LOWER_ROWS_NORMED && v->rows->of.buffer == buffer) ||
+           (v->rows->kind == BLOCK_LAYER_NORM && v->rows->of.buffer == buffer);
   if (v->kind == VALUE_BLOCK)
     return v->block.buffer == buffer || (v->block.scaled != NULL && v->block.scaled->block.buffer == buffer);
   int count = 0;

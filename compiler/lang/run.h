@@ -134,6 +134,7 @@ bool lang_run_row_max(lang_runner *r, const lang_ast *node, const lang_ast **arg
                       lang_run_value *result);
 bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_row_rsqrt(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
                            lang_run_value *result);
 lang_run_block *lang_run_new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype);

@@ -301,6 +301,8 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
       return block_extreme(r, node, args, id == BUILTIN_MAXIMUM, result);
     case BUILTIN_SUM:
       return lang_run_row_sum(r, node, args, result);
+    case BUILTIN_RSQRT:
+      return lang_run_row_rsqrt(r, node, args, result);
     case BUILTIN_EXP:
       return lang_run_row_exp(r, node, args, result);
     case BUILTIN_RESHAPE:

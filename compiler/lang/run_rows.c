@@ -70,9 +70,10 @@ bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **arg
   bool keep;
   if (!lang_run_eval(r, args[0], &v) || v.kind != RUN_BLOCK || !axis_and_keep(r, node, args, v.block, &keep))
     return false;
-  if (v.block->meaning != RUN_EXP) return lang_run_fail(r, node, "sum() is of exponentials");
-  lang_run_block *made = column_of(r, v.block, keep, LANG_FLOAT32);
-  made->meaning = RUN_EXP;
+  const bool whole = v.block->dtype != LANG_FLOAT32;
+  if (!whole && v.block->meaning != RUN_EXP) return lang_run_fail(r, node, "sum() is of integers or exponentials");
+  lang_run_block *made = column_of(r, v.block, keep, whole ? LANG_INT32 : LANG_FLOAT32);
+  made->meaning = v.block->meaning;
   for (int64_t row = 0; row < made->count; row++)
     for (int64_t c = 0; c < width_of(v.block); c++)
       made->cells[row].i =
@@ -115,6 +116,39 @@ bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **arg
   lang_run_block *made = lang_run_new_block(r, from->size, from->rank, LANG_FLOAT32);
   made->meaning = RUN_EXP;
   for (int64_t e = 0; e < made->count; e++) made->cells[e].i = power(&x, from->cells[e].i);
+  *result = as_value(made);
+  return true;
+}
+
+// ---- means and deviations, in integers
+
+// Towards zero.
+static bool average(lang_runner *r, const lang_ast *node, const lang_run_block *b, const lang_run_value *by,
+                    lang_run_value *result) {
+  if (by->kind != RUN_SCALAR || by->scalar.kind != LANG_INT || by->scalar.integer < 1)
+    return lang_run_fail(r, node, "integers are divided by a positive integer");
+  lang_run_block *made = lang_run_new_block(r, b->size, b->rank, LANG_INT32);
+  for (int64_t e = 0; e < made->count; e++) made->cells[e].i = (int32_t)(b->cells[e].i / by->scalar.integer);
+  *result = as_value(made);
+  return true;
+}
+
+static int32_t root_of(int32_t square) {
+  int64_t root = 0;
+  while ((root + 1) * (root + 1) <= square) root++;
+  return (int32_t)root;
+}
+
+// 1 divided by the whole part of the root, which is 1 at least.
+bool lang_run_row_rsqrt(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value v;
+  if (!lang_run_eval(r, args[0], &v)) return false;
+  if (v.kind != RUN_BLOCK || v.block->dtype != LANG_INT32) return lang_run_fail(r, node, "rsqrt() is of integers");
+  lang_run_block *made = lang_run_new_block(r, v.block->size, v.block->rank, LANG_FLOAT32);
+  for (int64_t e = 0; e < made->count; e++) {
+    const int32_t root = root_of(v.block->cells[e].i);
+    made->cells[e].f = 1.0F / (float)(root < 1 ? 1 : root);
+  }
   *result = as_value(made);
   return true;
 }
@@ -182,6 +216,7 @@ bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_
   if (node->op == AST_MUL && means(a, RUN_SHARE)) return levels(r, node, a->block, b, result);
   if (node->op == AST_MUL && means(b, RUN_SHARE)) return levels(r, node, b->block, a, result);
   if (node->op == AST_DIV && means(a, RUN_EXP) && means(b, RUN_EXP)) return share(r, node, a->block, b->block, result);
+  if (node->op == AST_DIV && is_whole(a)) return average(r, node, a->block, b, result);
   if (node->op == AST_SUB && means(a, RUN_SCALED) && means(b, RUN_SCALED) && a->block->factor == b->block->factor)
     return scaled_difference(r, node, a->block, b->block, result);
   return lang_run_arithmetic(r, node, node->op, 0, a, b, result);

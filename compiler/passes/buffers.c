@@ -34,6 +34,7 @@ static void find_roles(void *context, block_statement *s) {
     p->results[s->dot.target.buffer] = true;
   }
   if (s->kind == BLOCK_STORE && s->store.epilogue.scaled) p->stored_narrow[s->store.source.buffer] = true;
+  if (s->kind == BLOCK_STORE && s->store.apart) p->stored_narrow[s->store.statistics.buffer] = true;
   if (s->kind == BLOCK_STORE && s->store.epilogue.pool.stride != 0) p->pooled[s->store.source.buffer] = true;
 }
 

@@ -113,17 +113,22 @@ static bool apply_epilogue(fuse_pass *f, const block_epilogue *epilogue, fuse_va
                                 fuse_apply(&f->c, BLOCK_OP_TO_I8, BLOCK_I8, v, NULL)));
 }
 
-// Rows of a sum of int32; the normaliser takes it as it is.
-static bool store_rows(fuse_pass *f, block_statement **list, block_statement *s) {
-  fuse_value v = f->value[s->store.source.buffer];
+// A sum of int32 in front of a store that takes its rows as they are; `view` becomes its accumulator.
+static bool make_rows(fuse_pass *f, block_statement **list, block_statement *s, block_view *view) {
+  if (!is_whole(f, s, view)) return false;
+  fuse_value v = f->value[view->buffer];
   if (v.kind != FUSE_SUM && !fuse_to_sum(&f->c, &v)) return false;
   if (v.relu || v.scaled || v.clamped)
     return fuse_refuse(f, s->where, "rows are normalised as they were added up, not clamped or rounded before",
                        "store them, and normalise in a second kernel");
-  v.scaled = true;
-  v.scale = 1;
-  v.type = BLOCK_I8;
-  return store_sum(f, list, s, &v);
+  const int accumulator = fuse_make_sum(f, list, s, &v.sum);
+  if (accumulator != BLOCK_NONE) *view = block_whole(f->program, accumulator);
+  return accumulator != BLOCK_NONE;
+}
+
+static bool store_rows(fuse_pass *f, block_statement **list, block_statement *s) {
+  if (s->store.apart && !make_rows(f, list, s, &s->store.statistics)) return false;
+  return make_rows(f, list, s, &s->store.source);
 }
 
 static bool fuse_store(fuse_pass *f, block_statement **list, block_statement *s) {

@@ -44,6 +44,7 @@ static void visit(void *context, block_statement *s) {
     case BLOCK_STORE:
       place(p, s, s->store.source.buffer,
             p->program->buffers[s->store.source.buffer].type == BLOCK_I8 ? BLOCK_SP : BLOCK_ACC);
+      if (s->store.apart) place(p, s, s->store.statistics.buffer, BLOCK_ACC);
       break;
     case BLOCK_ELEMENTWISE:
       wf_error(p->diag, s->where, "the accelerator has no '%s' for blocks on their own",

@@ -246,10 +246,15 @@ static void emit_products(emitter *m, uint32_t count) {
 
 // ---- stores
 
+static uint64_t activation_of(const sched_store *store) {
+  const bool normed = store->norm != NULL && store->norm->kind == BLOCK_LAYER_NORM;
+  return normed ? ISA_CONFIG_ST_ACTIVATION_LAYERNORM : store->relu;
+}
+
 static void configure_store(emitter *m, const sched_store *store) {
   command_insn i = insn(ISA_FUNCT_CONFIG_ST);
   isa_init_config_st(&i.rs1, &i.rs2);
-  isa_set_config_st_activation(&i.rs1, &i.rs2, store->relu);
+  isa_set_config_st_activation(&i.rs1, &i.rs2, activation_of(store));
   isa_set_config_st_stride(&i.rs1, &i.rs2, (uint64_t)store->stride);
   isa_set_config_st_acc_scale(&i.rs1, &i.rs2, bits_of(store->scale));
   if (store->pool.stride != 0) {
@@ -287,7 +292,7 @@ static void configure_norm(emitter *m, const block_norm *norm) {
 
 static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
-  configure_norm(m, store->norm);
+  configure_norm(m, store->norm != NULL && store->norm->kind == BLOCK_SOFTMAX ? store->norm : NULL);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = number_of(m, store->tensor);
   i.rs1 = (uint64_t)store->offset;

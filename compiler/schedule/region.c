@@ -107,5 +107,7 @@ bool sched_region_store_needs(void *context, const sched_walk *w, const block_st
                      (int64_t)block_type_bytes(r->program->tensors[s->store.access.tensor].type);
   if (s->store.epilogue.pool.stride != 0) take_windows(w, s, &need);
   sched_region_add_need(r, view->buffer, w->instance[view->buffer], &need);
+  const int other = s->store.statistics.buffer;
+  if (s->store.apart) sched_region_add_need(r, other, w->instance[other], &need);
   return true;
 }

@@ -5,6 +5,9 @@
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
 // columns take turns.
+#include <string.h>
+
+#include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/runs.h"
@@ -106,35 +109,107 @@ static void put_stores(const store_piece *p, size_t pieces) {
     sched_streams_store(&p->e->streams, &p->e->pending_stores[turns ? i % pieces * each + i / pieces : i]);
 }
 
-// Commands that collect a statistic of a row, and the one that ends it.
+// Commands that collect a statistic of a row, and the one that ends it; of the rows that are stored, or of those whose
+// statistics count.
 typedef struct statistic {
   uint32_t collect, last;
+  bool own;
 } statistic;
-enum { STATISTICS = 2 };
+enum { STATISTICS = 3 };
 static const statistic statistics[BLOCK_NORM_COUNT][STATISTICS] = {
-    [BLOCK_SOFTMAX] = {{ISA_LOCAL_NORM_MAX, ISA_LOCAL_NORM_MAX}, {ISA_LOCAL_NORM_SUM_EXP, ISA_LOCAL_NORM_INV_SUM_EXP}},
+    [BLOCK_SOFTMAX] = {{ISA_LOCAL_NORM_MAX, ISA_LOCAL_NORM_MAX, true},
+                       {ISA_LOCAL_NORM_SUM_EXP, ISA_LOCAL_NORM_INV_SUM_EXP, true}},
+    [BLOCK_LAYER_NORM] = {{ISA_LOCAL_NORM_SUM, ISA_LOCAL_NORM_MEAN, false},
+                          {ISA_LOCAL_NORM_VARIANCE, ISA_LOCAL_NORM_INV_STDDEV, false},
+                          {ISA_LOCAL_NORM_SUM, ISA_LOCAL_NORM_MEAN, true}},
 };
 
-static void put_statistic(const store_piece *p, const statistic *what, size_t row, size_t pieces, size_t rows) {
-  for (size_t i = 0; i < pieces; i++) {
-    sched_store store = p->e->pending_stores[i * rows + row];
+// Stores of rows, a command each: `pieces` lists, one per piece of the columns.
+typedef struct row_list {
+  const sched_store *stores;
+  size_t rows, pieces;
+} row_list;
+
+static void put_statistic(sched_expand *e, const row_list *list, const statistic *what, size_t row) {
+  for (size_t i = 0; i < list->pieces; i++) {
+    sched_store store = list->stores[i * list->rows + row];
     store.tensor = COMMAND_NO_TENSOR;
     store.offset = 0;
-    store.local |= (i + 1 < pieces ? what->collect : what->last) * (ISA_LOCAL_NORM_MASK & -ISA_LOCAL_NORM_MASK);
-    sched_streams_store(&p->e->streams, &store);
+    store.local |= (i + 1 < list->pieces ? what->collect : what->last) * (ISA_LOCAL_NORM_MASK & -ISA_LOCAL_NORM_MASK);
+    sched_streams_store(&e->streams, &store);
   }
 }
 
-static void put_rows(const store_piece *p, size_t pieces) {
-  const size_t rows = pieces == 0 ? 0 : p->count / pieces;
-  for (size_t row = 0; row < rows; row++) {
-    for (int k = 0; k < STATISTICS; k++) put_statistic(p, &statistics[p->store.norm->kind][k], row, pieces, rows);
-    for (size_t i = 0; i < pieces; i++) sched_streams_store(&p->e->streams, &p->e->pending_stores[i * rows + row]);
+// `of`: the rows whose statistics count, perhaps the same; then the last statistic is there already.
+static void put_rows(sched_expand *e, const row_list *list, const row_list *of) {
+  const statistic *what = statistics[list->stores[0].norm->kind];
+  for (size_t row = 0; row < list->rows; row++) {
+    for (int k = 0; k < STATISTICS && what[k].last != 0; k++)
+      if (k < 2 || list != of) put_statistic(e, what[k].own ? list : of, &what[k], row);
+    for (size_t i = 0; i < list->pieces; i++) sched_streams_store(&e->streams, &list->stores[i * list->rows + row]);
   }
 }
 
 static bool is_whole_row(const block_statement *s, const sched_box *part, int last) {
   return part->lo[last] == 0 && part->hi[last] == s->store.access.dim[last].size;
+}
+
+static store_piece piece_of(sched_expand *e, const sched_walk *w, const block_statement *s) {
+  const int b = s->store.source.buffer;
+  const block_layout *place = &e->layouts[b];
+  const block_epilogue *epilogue = &s->store.epilogue;
+  const bool full = place->accumulator && !epilogue->scaled;
+  return (store_piece){.e = e,
+                       .layout = place,
+                       .store = {.queue = b,
+                                 .tensor = s->store.access.tensor,
+                                 .local = full ? ISA_LOCAL_FULL_MASK : 0,
+                                 .relu = epilogue->relu,
+                                 .scale = epilogue->scaled ? epilogue->scale : 1.0F,
+                                 .norm = epilogue->norm.kind == BLOCK_NO_NORM ? NULL : &epilogue->norm,
+                                 .instance = w->instance[b]}};
+}
+
+// The pending stores of a piece's columns, `most` of them at a time; returns how many pieces.
+static size_t list_pieces(store_piece *piece, const sched_walk *w, const block_statement *s, const sched_box *part) {
+  const sched_expand *e = piece->e;
+  const int last = s->store.access.rank - 1;
+  const bool full = isa_local_full(piece->store.local) != 0;
+  const int64_t most = !full && piece->layout->block_step == e->derived.dim ? e->derived.max_cols : e->derived.dim;
+  size_t pieces = 0;
+  piece->rows = rows_of(e, s, most, (part->hi[last] - part->lo[last] + most - 1) / most);
+  for (piece->column = part->lo[last]; piece->column < part->hi[last]; piece->column += most, pieces++)
+    put_columns(piece, w, s, part, wf_min(part->hi[last] - piece->column, most));
+  return pieces;
+}
+
+static row_list list_rows(sched_expand *e, const sched_walk *w, const block_statement *s, const sched_box *part) {
+  store_piece piece = piece_of(e, w, s);
+  row_list list = {.pieces = list_pieces(&piece, w, s, part)};
+  sched_store *stores = WF_ARENA_ARRAY(e->arena, piece.count + 1, sched_store);
+  memcpy(stores, e->pending_stores, piece.count * sizeof *stores);
+  list.rows = list.pieces == 0 ? 0 : piece.count / list.pieces;
+  list.stores = stores;
+  return list;
+}
+
+static bool expand_rows(sched_expand *e, const sched_walk *w, const block_statement *s, const sched_box *part) {
+  if (!is_whole_row(s, part, s->store.access.rank - 1)) {
+    wf_error(e->diag, s->where, "store of '%s': %s needs whole rows", e->program->buffers[s->store.source.buffer].name,
+             block_norm_names[s->store.epilogue.norm.kind]);
+    return false;
+  }
+  const row_list list = list_rows(e, w, s, part);
+  if (!s->store.apart) {
+    put_rows(e, &list, &list);
+    return true;
+  }
+  block_statement *other = WF_ARENA_NEW(e->arena, block_statement);
+  *other = *s;
+  other->store.source = s->store.statistics;
+  const row_list of = list_rows(e, w, other, part);
+  put_rows(e, &list, &of);
+  return true;
 }
 
 bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statement *s) {
@@ -150,32 +225,8 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
              e->program->buffers[b].name, place->dim);
     return false;
   }
-  if (epilogue->norm.kind != BLOCK_NO_NORM && !is_whole_row(s, &part, last)) {
-    wf_error(e->diag, s->where, "store of '%s': %s needs whole rows", e->program->buffers[b].name,
-             block_norm_names[epilogue->norm.kind]);
-    return false;
-  }
-  bool full = place->accumulator && !epilogue->scaled;
-  store_piece piece = {.e = e,
-                       .layout = place,
-                       .store = {.queue = b,
-                                 .tensor = s->store.access.tensor,
-                                 .local = full ? ISA_LOCAL_FULL_MASK : 0,
-                                 .relu = epilogue->relu,
-                                 .scale = epilogue->scaled ? epilogue->scale : 1.0F,
-                                 .norm = epilogue->norm.kind == BLOCK_NO_NORM ? NULL : &epilogue->norm,
-                                 .instance = w->instance[b]}};
-  int64_t most = !full && place->block_step == place->dim ? e->derived.max_cols : place->dim;
-  size_t pieces = 0;
-  piece.rows = rows_of(e, s, most, (part.hi[last] - part.lo[last] + most - 1) / most);
-  for (piece.column = part.lo[last]; piece.column < part.hi[last]; piece.column += most) {
-    int64_t columns = part.hi[last] - piece.column < most ? part.hi[last] - piece.column : most;
-    put_columns(&piece, w, s, &part, columns);
-    pieces++;
-  }
-  if (piece.store.norm != NULL)
-    put_rows(&piece, pieces);
-  else
-    put_stores(&piece, pieces);
+  if (epilogue->norm.kind != BLOCK_NO_NORM) return expand_rows(e, w, s, &part);
+  store_piece piece = piece_of(e, w, s);
+  put_stores(&piece, list_pieces(&piece, w, s, &part));
   return true;
 }

@@ -9,7 +9,7 @@ static bool statement_uses(const block_statement *s, int buffer) {
     case BLOCK_LOAD:
       return view_uses(&s->load.target, buffer);
     case BLOCK_STORE:
-      return view_uses(&s->store.source, buffer);
+      return view_uses(&s->store.source, buffer) || (s->store.apart && view_uses(&s->store.statistics, buffer));
     case BLOCK_DOT:
       return view_uses(&s->dot.target, buffer) || view_uses(&s->dot.a, buffer) || view_uses(&s->dot.b, buffer);
     case BLOCK_ELEMENTWISE:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of rows in kernels: random forms, sizes and scales on several arrays. Engines leave what the kernel's
-// interpreter says, byte by byte, and that is near softmax in floating point. "rtl" as argument: a few on that engine,
-// too; a number: so many programs.
+// Softmax and layer norm of rows in kernels: random forms, sizes and scales on several arrays. Engines leave what the
+// kernel's interpreter says, byte by byte, and that is near the same in floating point. "rtl" as argument: a few on
+// that engine, too; a number: so many programs.
 #include <math.h>
 
 #include "base/random.h"
@@ -21,6 +21,7 @@ typedef struct program {
   uint64_t seed;
   int rows, columns, stride, depth, block;  // stride: of rows that are loaded
   bool wide;
+  int levels;  // of a standard deviation, in layer norm; 0: softmax
   double scale;
   char text[TEXT_MAX];
 } program;
@@ -31,8 +32,21 @@ static int below(program *p, int limit) { return (int)(wf_random_next(&p->seed) 
 
 static const char head[] = "import triton.language as tl\n@triton.jit\n";
 
+// Less the mean, and divided by the deviation; of x times the levels, if they are more than one.
+static void write_norm(const program *p, FILE *out, const char *column) {
+  const int axis = column[0] != 0, n = p->columns;
+  fprintf(out, "  d = x - (tl.sum(x, axis=%d) / %d)%s\n  v = tl.sum(d * d, axis=%d) / %d\n  i = tl.rsqrt(v)%s\n", axis,
+          n, column, axis, n, column);
+  if (p->levels > 1) fprintf(out, "  w = x * %d\n  d = w - (tl.sum(w, axis=%d) / %d)%s\n", p->levels, axis, n, column);
+  fprintf(out, "  r = (d * i).to(tl.int8)\n");
+}
+
 // What comes before, in `x`, and a number per row, in the forms that people write.
-static void write_softmax(program *p, FILE *out, const char *column) {
+static void write_parts(program *p, FILE *out, const char *column) {
+  if (p->levels != 0) {
+    write_norm(p, out, column);
+    return;
+  }
   static const char *const axes[] = {"axis=1", "1", "axis=-1"};
   const char *axis = column[0] == 0 ? "axis=0" : axes[below(p, 3)];
   const bool keep = column[0] != 0 && below(p, 3) == 0;
@@ -49,20 +63,20 @@ static void write_softmax(program *p, FILE *out, const char *column) {
 }
 
 static void write_one_row(program *p, FILE *out) {
-  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  i = tl.program_id(0)\n  j = tl.arange(0, %d)\n", head,
+  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  g = tl.program_id(0)\n  j = tl.arange(0, %d)\n", head,
           p->columns);
-  fprintf(out, "  x = tl.load(x_ptr + i * %d + j)\n", p->stride = p->columns + 3);
-  write_softmax(p, out, "");
-  fprintf(out, "  tl.store(y_ptr + i * %d + j, r)\ngrid = (%d,)\n", p->columns, p->rows);
+  fprintf(out, "  x = tl.load(x_ptr + g * %d + j)\n", p->stride = p->columns + 3);
+  write_parts(p, out, "");
+  fprintf(out, "  tl.store(y_ptr + g * %d + j, r)\ngrid = (%d,)\n", p->columns, p->rows);
 }
 
 static void write_rows(program *p, FILE *out) {
-  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  i = tl.program_id(0) * %d + tl.arange(0, %d)\n", head,
+  fprintf(out, "%sdef k(x_ptr, y_ptr: tl.int8, scale: float):\n  g = tl.program_id(0) * %d + tl.arange(0, %d)\n", head,
           p->block, p->block);
-  fprintf(out, "  j = tl.arange(0, %d)\n  x = tl.load(x_ptr + i[:, None] * %d + j[None, :], mask=i[:, None] < %d)\n",
+  fprintf(out, "  j = tl.arange(0, %d)\n  x = tl.load(x_ptr + g[:, None] * %d + j[None, :], mask=g[:, None] < %d)\n",
           p->columns, p->stride = p->columns + 5, p->rows);
-  write_softmax(p, out, "[:, None]");
-  fprintf(out, "  tl.store(y_ptr + i[:, None] * %d + j[None, :], r, mask=i[:, None] < %d)\ngrid = (%d,)\n", p->columns,
+  write_parts(p, out, "[:, None]");
+  fprintf(out, "  tl.store(y_ptr + g[:, None] * %d + j[None, :], r, mask=g[:, None] < %d)\ngrid = (%d,)\n", p->columns,
           p->rows, (p->rows + p->block - 1) / p->block);
 }
 
@@ -78,7 +92,7 @@ static void write_scores(program *p, FILE *out) {
   fprintf(out, "    k = tl.make_block_ptr(k_ptr, (%d, %d), (%d, 1), (0, l), (%d, %d), (1, 0))\n", p->columns, p->depth,
           p->depth, p->columns, step);
   fprintf(out, "    x += tl.dot(tl.load(q, boundary_check=(0, 1)), tl.load(k, boundary_check=(1,)).T)\n");
-  write_softmax(p, out, "[:, None]");
+  write_parts(p, out, "[:, None]");
   fprintf(out, "  y = tl.make_block_ptr(y_ptr, (%d, %d), (%d, 1), (m, 0), (%d, %d), (1, 0))\n", p->rows, p->columns,
           p->columns, p->block, p->columns);
   fprintf(out, "  tl.store(y, r, boundary_check=(0,))\ngrid = (%d,)\n", (p->rows + p->block - 1) / p->block);
@@ -93,6 +107,8 @@ static void draw(program *p, uint64_t seed) {
   const int form = below(p, 3);
   if (form == 2) p->depth = 1 + below(p, DEPTH_MAX);
   p->wide = form != 2 && below(p, 3) == 0;
+  if (below(p, 3) == 0) p->levels = p->wide || form == 2 || below(p, 3) == 0 ? 1 : 2 + below(p, 30);
+  if (p->levels > 1) p->block = 4;  // the accumulator has room for two slots of two blocks
   p->scale = (4 + below(p, 57)) * (form == 2 ? 0.0001 : 0.001);
   FILE *out = fmemopen(p->text, sizeof p->text, "w");
   (form == 0 ? write_one_row : form == 1 ? write_rows : write_scores)(p, out);
@@ -110,9 +126,35 @@ static double score(const program *p, const run_oracle *o, int row, int column) 
   return p->scale * sum;
 }
 
+// Constants of the program come behind the kernel's tensors.
+static const int8_t *results_of(const program *p, const run_oracle *o) {
+  return (const int8_t *)o->after[p->depth == 0 ? 1 : 2];
+}
+
+static double clipped(double x) { return fmin(fmax(x, -128), 127); }
+
+// The root is cut off to an integer, and so are the means; rows whose sums wrap, or that hardly vary, are left out.
+static bool is_near_norm(const program *p, const run_oracle *o) {
+  const int8_t *y = results_of(p, o);
+  bool near = true;
+  for (int row = 0; row < p->rows; row++) {
+    double mean = 0, squares = 0;
+    for (int c = 0; c < p->columns; c++) mean += score(p, o, row, c) / p->scale / p->columns;
+    for (int c = 0; c < p->columns; c++) squares += pow(score(p, o, row, c) / p->scale - mean, 2);
+    const double deviation = sqrt(squares / p->columns);
+    if (squares > 1e9 || deviation < 4) continue;
+    for (int c = 0; c < p->columns; c++) {
+      const double want = p->levels * (score(p, o, row, c) / p->scale - mean) / deviation;
+      near = near && fabs(y[row * p->columns + c] - clipped(want)) < 1 + (fabs(want) * 2 + 2) / deviation;
+    }
+  }
+  return near;
+}
+
 // Exponentials are integers whose scale is rounded, too.
 static bool is_near(const program *p, const run_oracle *o) {
-  const int8_t *y = (const int8_t *)o->after[o->tensors - 1];
+  if (p->levels != 0) return is_near_norm(p, o);
+  const int8_t *y = results_of(p, o);
   double farthest = 0;
   for (int row = 0; row < p->rows; row++) {
     double most = -INFINITY, sum = 0;
@@ -148,7 +190,7 @@ static bool run(const program *p, const hw_array *array, bool rtl) {
   bool good = compile(&request, &compiled, &diag) && run_oracle_fill(&o, &compiled, p->seed, &diag) &&
               run_oracle_expect(&o, &compiled, &diag);
   if (good && !is_near(p, &o)) {
-    print_error("far from softmax\n");
+    print_error("far from what it is in floating point\n");
     good = false;
   }
   good = good && judge(p, &compiled, &o, "ref") && judge(p, &compiled, &o, "cycle") &&

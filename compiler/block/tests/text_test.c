@@ -51,9 +51,10 @@ static void conv_reads_back(void **state) {
   reads_what_it_prints("conv.block");
 }
 
-static void softmax_reads_back(void **state) {
+static void normalised_rows_read_back(void **state) {
   (void)state;
   reads_what_it_prints("softmax.block");
+  reads_what_it_prints("norm.block");
 }
 
 static void pooled_conv_reads_back(void **state) {
@@ -132,7 +133,7 @@ int main(void) {
       cmocka_unit_test(gemm_reads_back),
       cmocka_unit_test(conv_reads_back),
       cmocka_unit_test(pooled_conv_reads_back),
-      cmocka_unit_test(softmax_reads_back),
+      cmocka_unit_test(normalised_rows_read_back),
       cmocka_unit_test(constants_and_products_of_blocks_read_back),
       cmocka_unit_test(statements_know_their_place),
       cmocka_unit_test(errors_are_located),
