@@ -161,9 +161,18 @@ static bool are_matrices(const lang_lower_value *v) {
   return v->block.rank == 3 && !v->block.transposed && v->block.size[1] == v->block.size[2];
 }
 
+// They exist only on their way to memory.
+static bool refuse_rows(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows) {
+  lang_lower_fail(l, node, "dot() multiplies blocks as they were loaded: %s cannot be an operand in the same kernel",
+                  lang_lower_rows_text(rows));
+  lang_lower_hint(l, "store softmax or layer norm, and load it in a second kernel that multiplies");
+  return false;
+}
+
 static bool product_operand(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, int leading) {
   char shape[LOWER_SHAPE_TEXT];
   if (!lang_lower_eval(l, node, BLOCK_NONE, v)) return false;
+  if (v->kind == VALUE_ROWS) return refuse_rows(l, node, v->rows);
   if (v->kind != VALUE_BLOCK) return lang_lower_fail(l, node, "dot() needs blocks, not %s", lang_lower_kind_text(v));
   if (l->program->buffers[v->block.buffer].type != BLOCK_I8)
     return lang_lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", lang_lower_type_text(l, &v->block));

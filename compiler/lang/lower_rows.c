@@ -40,10 +40,13 @@ static const struct {
     [LOWER_ROWS_VARIANCE] = {"the variance of each row", true},
     [LOWER_ROWS_INVERSE] = {"rsqrt() of the variance of each row", true},
     [LOWER_ROWS_NORMED] = {"layer norm of rows", false},
-    [LOWER_ROWS_I8] = {"rows as int8", false},
+    [LOWER_ROWS_I8] = {"", false},
 };
 
-const char *lang_lower_rows_text(const lang_lower_rows *rows) { return forms[rows->form].text; }
+const char *lang_lower_rows_text(const lang_lower_rows *rows) {
+  if (rows->form != LOWER_ROWS_I8) return forms[rows->form].text;
+  return forms[rows->kind == BLOCK_SOFTMAX ? LOWER_ROWS_LEVELS : LOWER_ROWS_NORMED].text;
+}
 
 static bool hint_at_form(lang_lowerer *l) {
   lang_lower_hint(l,

@@ -9,7 +9,7 @@
 #include "runner/oracle.h"
 #include "sim/run.h"
 
-enum { TEXT_MAX = 2048, PROGRAMS = 60, RTL_PROGRAMS = 4, DEPTH_MAX = 80 };
+enum { TEXT_MAX = 2048, PROGRAMS = 60, RTL_PROGRAMS = 24, DEPTH_MAX = 80 };
 
 typedef struct options {
   int programs;
