@@ -200,11 +200,11 @@ static bool block_extreme(lang_lowerer *l, const lang_ast *node, block_op op, co
   return true;
 }
 
-// max(x, axis=1), max(x, 1) of a block.
+// max(x, axis=1), max(x, 1) of a block; max(x).
 static bool is_along(const lang_ast *node, const lang_lower_value *v) {
   if (v->kind != VALUE_BLOCK && v->kind != VALUE_ROWS) return false;
-  const lang_ast *axis = node->count < 2 ? NULL : node->items[1];
-  return axis != NULL && (axis->kind == AST_KEYWORD || (axis->kind == AST_INT && axis->integer < v->block.rank));
+  if (node->count == 1 || node->items[1]->kind == AST_KEYWORD) return true;
+  return v->kind == VALUE_BLOCK && node->items[1]->kind == AST_INT && node->items[1]->integer < v->block.rank;
 }
 
 static bool along_axis(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
@@ -225,6 +225,7 @@ static bool extreme(lang_lowerer *l, const lang_ast *node, bool largest, lang_lo
   if (node->count == 0) return lang_lower_fail(l, node, "min() and max() need arguments");
   if (!lang_lower_eval(l, node->items[0], BLOCK_NONE, result)) return false;
   if (largest && is_along(node, result)) return along_axis(l, node, result);
+  if (node->count == 1 && (result->kind == VALUE_BLOCK || result->kind == VALUE_ROWS)) return refuse_reduction(l, node);
   for (int i = 1; i < node->count; i++) {
     lang_lower_value next;
     double x, y;

@@ -102,8 +102,13 @@ static bool same_rows(const lang_lower_rows *a, const lang_lower_rows *b) {
 
 // ---- a number per row
 
-static bool check_axis(lang_lowerer *l, const lang_ast *axis, const lang_lower_block *b) {
+static bool check_axis(lang_lowerer *l, const lang_ast *node, const lang_ast *axis, const lang_lower_block *b) {
   int64_t at = b->rank - 1;
+  if (axis == NULL && b->rank > 1) {
+    lang_lower_fail(l, node, "without an axis this is of the whole block, of which there is no maximum and no sum");
+    lang_lower_hint(l, "of each row: axis=%d", b->rank - 1);
+    return false;
+  }
   if (axis != NULL && !lang_lower_eval_constant(l, axis, "the axis", &at)) return false;
   if (at == b->rank - 1 || at == -1) return true;
   lang_lower_fail(l, axis, "columns have no maxima and sums here: only the last axis, %d, has", b->rank - 1);
@@ -117,11 +122,11 @@ static bool check_keep(lang_lowerer *l, const lang_ast *node, bool *keep) {
 }
 
 // max() and sum(): `column` is what they are of the rows.
-static bool reduce(lang_lowerer *l, const lang_ast **args, const lang_lower_rows *from, lang_lower_rows_form column,
-                   lang_lower_value *result) {
+static bool reduce(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_rows *from,
+                   lang_lower_rows_form column, lang_lower_value *result) {
   lang_lower_rows rows = *from;
   bool keep;
-  if (!check_axis(l, args[1], &rows.block) || !check_keep(l, args[2], &keep)) return false;
+  if (!check_axis(l, node, args[1], &rows.block) || !check_keep(l, args[2], &keep)) return false;
   rows.spread = keep || rows.block.rank == 1;
   return made(l, &rows, column, result);
 }
@@ -129,7 +134,7 @@ static bool reduce(lang_lowerer *l, const lang_ast **args, const lang_lower_rows
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result) {
   lang_lower_rows rows;
-  if (rows_of(l, v, &rows) && rows.form == LOWER_ROWS_ALL) return reduce(l, args, &rows, LOWER_ROWS_MAX, result);
+  if (rows_of(l, v, &rows) && rows.form == LOWER_ROWS_ALL) return reduce(l, node, args, &rows, LOWER_ROWS_MAX, result);
   return refuse(l, node, "max() along an axis is of a block of integers, perhaps scaled");
 }
 
@@ -138,9 +143,10 @@ bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **
   lang_lower_rows rows;
   if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
   const bool good = rows_of(l, &v, &rows);
-  if (good && rows.form == LOWER_ROWS_EXP) return reduce(l, args, &rows, LOWER_ROWS_SUM, result);
-  if (good && rows.form == LOWER_ROWS_SQUARE) return reduce(l, args, &rows, LOWER_ROWS_SQUARES, result);
-  if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled) return reduce(l, args, &rows, LOWER_ROWS_TOTAL, result);
+  if (good && rows.form == LOWER_ROWS_EXP) return reduce(l, node, args, &rows, LOWER_ROWS_SUM, result);
+  if (good && rows.form == LOWER_ROWS_SQUARE) return reduce(l, node, args, &rows, LOWER_ROWS_SQUARES, result);
+  if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled)
+    return reduce(l, node, args, &rows, LOWER_ROWS_TOTAL, result);
   return refuse(l, node, "sum() along an axis is of integers, their squares less the mean, or exp() of rows");
 }
 

@@ -188,7 +188,7 @@ static bool filled(lang_runner *r, const lang_ast *node, const lang_ast *shape, 
 
 // max(x, axis=1)
 static bool is_along(const lang_ast *node) {
-  return node->count > 1 && (node->items[1]->kind == AST_KEYWORD || node->items[1]->kind == AST_INT);
+  return node->count == 1 || (node->items[1]->kind == AST_KEYWORD || node->items[1]->kind == AST_INT);
 }
 
 static bool along_axis(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_run_value *result) {

@@ -26,6 +26,7 @@ static bool axis_and_keep(lang_runner *r, const lang_ast *node, const lang_ast *
                           bool *keep) {
   int64_t axis = b->rank - 1;
   *keep = false;
+  if (args[1] == NULL && b->rank > 1) return lang_run_fail(r, node, "along which axis?");
   if (args[1] != NULL && !lang_run_eval_int(r, args[1], &axis)) return false;
   if (args[2] != NULL && !lang_run_truth(r, args[2], keep)) return false;
   return axis == b->rank - 1 || axis == -1 || lang_run_fail(r, node, "only the last axis");
