@@ -83,6 +83,11 @@ bool hw_array_name_valid(const char *name);
 
 hw_derived hw_derive(const hw_array *array);
 
+// Bits with which no sum over the side's products wraps in the mesh: 16 and one for each doubling.
+uint32_t hw_safe_output_bits(const hw_array *array);
+// At least so many for types.output_bits: for arrays whose side was changed by a program.
+void hw_array_widen_sums(hw_array *array);
+
 // Canonical YAML of the whole description: every key, in table order. Parsing it gives the same array.
 void hw_array_print(const hw_array *array, FILE *out);
 

@@ -46,12 +46,6 @@ static void refuse(const checker *c, const enum hw_param_id *keys, const char *f
 
 static bool power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
-static uint32_t log2_of(uint32_t power) {
-  uint32_t bits = 0;
-  while (power >> bits > 1) bits++;
-  return bits;
-}
-
 // False: the other rules have no side length to speak of.
 static bool check_square(const checker *c) {
   const hw_array *a = c->array;
@@ -93,7 +87,7 @@ static void check_dataflow(const checker *c) {
            "units.%s true unrolls into weight-stationary products, which mesh.dataflow os cannot run",
            matmul ? "loop_matmul" : "loop_conv");
   }
-  uint32_t safe_bits = 16 + log2_of(c->derived.dim);
+  const uint32_t safe_bits = hw_safe_output_bits(a);
   if (a->types.output_bits < safe_bits) {
     wf_warning(c->diag, place_of(c, KEYS(HW_P_types_output_bits, HW_P_mesh_rows, HW_P_mesh_tile_rows)),
                "types.output_bits %" PRIu32 " lets a sum over %" PRIu32 " products wrap; %" PRIu32 " or more cannot",

@@ -62,3 +62,14 @@ hw_derived hw_derive(const hw_array *array) {
   d.norm_stats = array->isa.revision == 1 ? NORM_STATS_REVISION_1 : NORM_STATS_REVISION_2;
   return d;
 }
+
+uint32_t hw_safe_output_bits(const hw_array *array) {
+  uint32_t bits = 16;
+  for (uint32_t side = array->mesh.rows * array->mesh.tile_rows; side > 1; side /= 2) bits++;
+  return bits;
+}
+
+void hw_array_widen_sums(hw_array *array) {
+  const uint32_t bits = hw_safe_output_bits(array);
+  if (array->types.output_bits < bits) array->types.output_bits = bits;
+}

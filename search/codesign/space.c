@@ -151,9 +151,17 @@ codesign_point codesign_space_point(const codesign_space *space, uint64_t number
   return point;
 }
 
+static bool is_open(const codesign_space *space, const hw_param *param) {
+  for (size_t a = 0; a < space->axis_count; a++)
+    for (int p = 0; p < space->axes[a].param_count; p++)
+      if (space->axes[a].params[p] == param) return true;
+  return false;
+}
+
 bool codesign_space_array(const codesign_space *space, const codesign_point *point, hw_array *array) {
   *array = space->base;
   for (size_t a = 0; a < space->axis_count; a++) sweep_axis_set(&space->axes[a], point->at[a], array);
+  if (!is_open(space, hw_param_find("types.output_bits"))) hw_array_widen_sums(array);
   wf_diag silent = wf_diag_to(NULL);
   if (!hw_array_check(array, NULL, &silent)) return false;
   for (size_t i = 0; i < space->rule_count; i++)

@@ -23,18 +23,11 @@ static bool fit(hw_array *array, uint32_t *capacity, double least) {
   return false;
 }
 
-// Partial sums of a side's products must not wrap in the mesh: 16 bits and one for each doubling.
-static void widen_sums(hw_array *array) {
-  uint32_t bits = 16;
-  for (uint32_t side = array->mesh.rows; side > 1; side /= 2) bits++;
-  if (array->types.output_bits < bits) array->types.output_bits = bits;
-}
-
 bool truth_array(const hw_array *base, const paper_hardware *hardware, hw_array *array) {
   *array = *base;
   array->mesh.rows = array->mesh.columns = power_of_two(hardware->side);
   array->mesh.tile_rows = array->mesh.tile_columns = 1;
-  widen_sums(array);
+  hw_array_widen_sums(array);
   snprintf(array->name, sizeof array->name, "found");
   array->description[0] = '\0';
   array->accumulator.capacity_kib = 1024;  // large enough for any side while the scratchpad is looked for

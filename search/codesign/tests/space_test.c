@@ -39,6 +39,28 @@ static void points(void **state) {
   codesign_space_release(&space);
 }
 
+// Sums of larger sides are wider, unless the space says how wide they are.
+static void sums_fit(void **state) {
+  (void)state;
+  static const struct {
+    const char *more;
+    uint32_t wide[3];
+  } rows[] = {{"", {20, 21, 22}}, {"  types.output_bits: [20]\n", {20, 20, 20}}};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    char text[160];
+    snprintf(text, sizeof text, "base: gemmini-default\nparameters:\n  mesh.rows, mesh.columns: [16, 32, 64]\n%s",
+             rows[r].more);
+    codesign_space space = parsed(text);
+    for (uint64_t n = 0; n < 3; n++) {
+      const codesign_point point = codesign_space_point(&space, n);
+      hw_array array;
+      codesign_space_array(&space, &point, &array);
+      assert_int_equal(array.types.output_bits, rows[r].wide[n]);
+    }
+    codesign_space_release(&space);
+  }
+}
+
 // Arithmetic in constraints, against the same in C.
 static void rules(void **state) {
   (void)state;
@@ -124,7 +146,7 @@ static void shipped(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(rules), cmocka_unit_test(refused),
-                                     cmocka_unit_test(shipped)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(sums_fit), cmocka_unit_test(rules),
+                                     cmocka_unit_test(refused), cmocka_unit_test(shipped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
