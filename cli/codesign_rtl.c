@@ -81,7 +81,8 @@ static size_t *order_of(const checker *c) {
   return order;
 }
 
-// The shortest says how fast the hardware is; the others are spread over those that take less than a minute.
+// The layer with the fewest cycles is run first: its cycles per second say which layers end within PATIENCE, and of
+// these the others are taken, evenly spread from few cycles to many.
 static bool check_layers(checker *c, unsigned wanted) {
   size_t *order = order_of(c), can = 1;
   bool good = check_layer(c, order[0]);

@@ -182,8 +182,8 @@ typedef struct cost_places {
   int banks;
 } cost_places;
 
-// Reduces the slots of both operands to those that the compiler uses: as many as have scratchpad banks of their own,
-// and at least two of each operand that has two.
+// Sets the slots of both operands to the number for which the compiler allots scratchpad rows: each slot gets banks of
+// its own; an operand with two slots or more keeps at least two.
 void cost_limit_slots(const cost_model *m, cost_slots *slots);
 // Whether there are banks for each slot.
 bool cost_has_own_banks(const cost_model *m, const cost_slots *slots);
