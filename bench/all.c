@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft bench all`: regenerates every published table. Each is a run of this program with the arguments of `tables`;
-// what it prints goes to a file that says how it came about.
+// what it prints goes to a file that says how it came about. Until it is complete it is kept in a file without a name,
+// so that nothing is left of a table whose making was killed.
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -129,6 +132,7 @@ static int run(const table *t, const options *o, FILE *out) {
   fflush(NULL);
   const pid_t pid = fork();
   if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(fileno(out), STDOUT_FILENO);
     execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
     _exit(127);
@@ -138,29 +142,51 @@ static int run(const table *t, const options *o, FILE *out) {
   return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool close_written(FILE *out) {
-  const bool good = fflush(out) == 0 && !ferror(out);
-  return fclose(out) == 0 && good;
+// Beside the table first, so that the old one is whole until the new one is.
+static bool deliver(FILE *made, const char *path) {
+  char *fresh = wf_format("%s.new", path), part[4096];
+  FILE *out = fopen(fresh, "w");
+  bool good = out != NULL && !ferror(made);
+  rewind(made);
+  for (size_t n; good && (n = fread(part, 1, sizeof part, made)) > 0;) good = fwrite(part, 1, n, out) == n;
+  if (out != NULL) good = fclose(out) == 0 && good && !ferror(made) && rename(fresh, path) == 0;
+  if (!good) remove(fresh);
+  wf_free(fresh);
+  return good;
 }
 
 // A table is renewed only when it is complete.
 static bool regenerate(const table *t, const bench_job *job, const char *path) {
-  char *fresh = wf_format("%s.new", path);
-  FILE *out = fopen(fresh, "w");
-  bool good = out != NULL;
-  int code = 0;
-  if (good) {
-    fprintf(stderr, "weft: %s\n", path);
-    write_head(t, job->version, out);
-    code = run(t, job->options, out);
-    good = close_written(out) && code == 0 && rename(fresh, path) == 0;
-    if (!good) remove(fresh);
-  }
+  FILE *out = tmpfile();
+  fprintf(stderr, "weft: %s\n", path);
+  if (out != NULL) write_head(t, job->version, out);
+  const int code = out == NULL ? 0 : run(t, job->options, out);
+  const bool good = out != NULL && code == 0 && deliver(out, path);
   if (code != 0)
     wf_error(job->diag, wf_in_file(path), "not renewed: the command ended with %d", code);
   else if (!good)
     wf_error(job->diag, wf_in_file(path), "cannot be written");
-  wf_free(fresh);
+  if (out != NULL) fclose(out);
+  return good;
+}
+
+// What killed programs left.
+static void clear(const char *directory) {
+  for (size_t i = 0; i < TABLES; i++) {
+    char *fresh = wf_format("%s/%s.txt.new", directory, tables[i].name);
+    remove(fresh);
+    wf_free(fresh);
+  }
+}
+
+static bool prepare(const char *directory, wf_diag *diag) {
+  char *inside = wf_format("%s/.", directory);
+  const bool made = mkdir(directory, 0777) == 0 || errno == EEXIST, good = made && access(inside, W_OK | X_OK) == 0;
+  if (good)
+    clear(directory);
+  else
+    wf_error(diag, wf_in_file(directory), "cannot be %s: %s", made ? "written" : "made", strerror(errno));
+  wf_free(inside);
   return good;
 }
 
@@ -184,10 +210,7 @@ static void refuse_name(const char *name, wf_diag *diag) {
 
 static bench_end run_all(const bench_job *job) {
   const options *o = job->options;
-  if (mkdir(o->directory, 0777) != 0 && errno != EEXIST) {
-    wf_error(job->diag, wf_in_file(o->directory), "cannot be made: %s", strerror(errno));
-    return BENCH_BAD_INPUT;
-  }
+  if (!prepare(o->directory, job->diag)) return BENCH_BAD_INPUT;
   bench_table *made = bench_table_open(job->report, &form);
   unsigned count = 0, failed = 0;
   for (size_t i = 0; i < TABLES; i++) {
