@@ -81,7 +81,7 @@ static bool write_page(const job *j, cJSON *document) {
   FILE *out = cli_open_output(path, j->diag);
   cJSON_AddStringToObject(document, "writer", WEFT_GIT_VERSION);
   char *json = cJSON_PrintUnformatted(document);
-  if (out != NULL) report_page_write(REPORT_PAGE_STUDY, json, out);
+  if (out != NULL) report_page_write(REPORT_PAGE_STUDY, json, NULL, out);
   const bool good = out != NULL && cli_close(out, path, j->diag);
   cJSON_free(json);
   cJSON_Delete(document);

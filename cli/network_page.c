@@ -110,7 +110,7 @@ static void print_page(const network_report *report, FILE *out) {
   cJSON *document = page_json(report);
   char *json = cJSON_PrintUnformatted(document);
   cJSON_Delete(document);
-  report_page_write(REPORT_PAGE_NETWORK, json, out);
+  report_page_write(REPORT_PAGE_NETWORK, json, NULL, out);
   cJSON_free(json);
 }
 

@@ -16,12 +16,14 @@ const weft = (() => {
 
   // ---- numbers and elements
 
+  const whole = new Intl.NumberFormat('en'), four = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });  // dear to make
   const number = (v) => {
     if (!Number.isFinite(v)) return '-';
-    if (Number.isInteger(v) && Math.abs(v) < 1e15) return v.toLocaleString('en');
+    if (Number.isInteger(v) && Math.abs(v) < 1e15) return whole.format(v);
     const size = Math.abs(v);
-    return size !== 0 && (size >= 1e6 || size < 1e-3) ? v.toExponential(3) : v.toLocaleString('en', { maximumSignificantDigits: 4 });
+    return size !== 0 && (size >= 1e6 || size < 1e-3) ? v.toExponential(3) : four.format(v);
   };
+  const soft = (name) => name.replace(/[._]/g, '$&\u200b');  // may be cut there
   const percent = (v) => (Number.isFinite(v) ? (100 * v).toFixed(1) + ' %' : '-');
 
   function element(name, text, className) {
@@ -61,10 +63,37 @@ const weft = (() => {
     change(known, true);
   }
 
+  // ---- work that can wait: a piece in each task, so that the page answers in between; a piece takes the place of an older
+  // one of its name
+
+  const pieces = new Map();
+  let woken = false;
+  function step() {
+    const [name, act] = pieces.entries().next().value;
+    pieces.delete(name);
+    act();
+  }
+  function wake() {
+    woken = false;
+    if (pieces.size > 0) step();
+    if (pieces.size > 0) sleep(); else performance.mark('drawn');
+  }
+  function sleep() {
+    if (!woken) setTimeout(wake);
+    woken = true;
+  }
+  function later(name, act) {
+    pieces.delete(name);
+    pieces.set(name, act);
+    sleep();
+  }
+  const finish = () => { while (pieces.size > 0) step(); };
+
   // ---- theme: that of the system, or the button's; paper is always light
 
   let printing = false;
   const system = matchMedia('(prefers-color-scheme: dark)');
+  const isPaper = () => printing;
   const isDark = () => !printing && (recall('theme') ? recall('theme') === 'dark' : system.matches);
   const colours = () => palettes[isDark() ? 'dark' : 'light'];
   const causes = () => causePalettes[isDark() ? 'dark' : 'light'];
@@ -77,6 +106,7 @@ const weft = (() => {
     const config = describe();
     config.options = Object.assign({ responsive: true, maintainAspectRatio: false, animation: false }, config.options);
     charts[id] = { chart: new Chart($(id), config), describe };
+    performance.mark('chart ' + id);
     return charts[id].chart;
   }
   function forget(id) {
@@ -86,6 +116,7 @@ const weft = (() => {
 
   function applyTheme() {
     document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
+    document.documentElement.toggleAttribute('data-paper', printing);  // as wide as paper, before charts are drawn for it
     Chart.defaults.color = style('--soft');
     Chart.defaults.borderColor = style('--line');
     Chart.defaults.font.family = 'system-ui, sans-serif';
@@ -96,10 +127,17 @@ const weft = (() => {
     $(id).onclick = () => { keep('theme', isDark() ? 'light' : 'dark'); applyTheme(); };
   }
   system.addEventListener('change', applyTheme);
-  addEventListener('beforeprint', () => { printing = true; applyTheme(); });
+  addEventListener('beforeprint', () => { printing = true; finish(); applyTheme(); });
   addEventListener('afterprint', () => { printing = false; applyTheme(); });
 
   // ---- axes
+
+  // Multiples of 1, 2, 2.5 or 5 times a power of ten, at most seven.
+  function roundTicks(least, most) {
+    const rough = (most - least) / 6, decade = 10 ** Math.floor(Math.log10(rough));
+    const step = decade * [1, 2, 2.5, 5, 10].find((lead) => lead * decade >= rough * (1 - 1e-9)), first = Math.ceil(least / step);
+    return Array.from({ length: Math.max(0, Math.floor(most / step) - first + 1) }, (_, i) => ({ value: (first + i) * step }));
+  }
 
   // From a little below the least to a little above the most, not from decade to decade.
   function logScale(label, values) {
@@ -110,7 +148,7 @@ const weft = (() => {
     if (most / least < 4) {
       const pad = Math.max((most - least) * 0.06, most * 1e-3);
       return { type: 'linear', min: Math.max(0, least - pad), max: most + pad, title: { display: true, text: label },
-        ticks: { maxTicksLimit: 7, includeBounds: false, callback: (v) => number(Number(v.toPrecision(6))) } };
+        afterBuildTicks: (axis) => { axis.ticks = roundTicks(axis.min, axis.max); }, ticks: { includeBounds: false, callback: (v) => number(Number(v.toPrecision(6))) } };
     }
     const scale = { type: 'logarithmic', title: { display: true, text: label }, ticks: { maxTicksLimit: 8, callback: (v) => {
       const lead = v / 10 ** Math.floor(Math.log10(v) + 1e-9);
@@ -148,10 +186,11 @@ const weft = (() => {
     setTimeout(() => URL.revokeObjectURL(a.href), 1000);
   }
 
-  const SHOWN = 200;  // rows, until all are asked for
+  const SHOWN = 100;  // rows, until all are asked for
 
   // A table in the element `id`. columns: { head, of(row), text(row), left, wrap, cell(row) }: `of` gives what is sorted and
-  // exported, `text` what is shown. `chosen(row)` and `choose(row)` make rows choosable by mouse and keyboard.
+  // exported, `text` what is shown. `chosen(row)` and `choose(row)` make rows choosable by mouse and keyboard. `mark` of what
+  // it returns, and mark(row, cell) of columns, renew what is chosen, and keep the focus where it is.
   function table(id, { columns, rows, file, chosen, choose, sorted }) {
     const box = $(id), before = box.weft || {};
     const state = { column: before.column ?? sorted ?? null, down: before.down ?? false, search: before.search ?? '', all: before.all ?? false };
@@ -178,7 +217,7 @@ const weft = (() => {
         if (!c.head) { tr.append(th); return; }
         const mark = state.column === i ? (state.down ? ' \u25be' : ' \u25b4') : '';
         th.setAttribute('aria-sort', state.column !== i ? 'none' : state.down ? 'descending' : 'ascending');
-        th.append(button(c.head + mark, () => {
+        th.append(button(soft(c.head) + mark, () => {
           if (state.column === i && state.down) { state.column = null; state.down = false; } else { state.down = state.column === i; state.column = i; }
           fill();
           box.querySelectorAll('th')[i].firstChild.focus();
@@ -188,6 +227,12 @@ const weft = (() => {
       return tr;
     }
 
+    const lines = new Map();  // that are shown, by row
+    function markLine(tr, row) {
+      if (chosen && chosen(row)) tr.setAttribute('aria-selected', 'true'); else tr.removeAttribute('aria-selected');
+      columns.forEach((c, i) => { if (c.mark) c.mark(row, tr.children[i]); });
+    }
+
     function line(row) {
       const tr = element('tr');
       for (const c of columns) {
@@ -195,10 +240,11 @@ const weft = (() => {
         if (c.cell) td.append(c.cell(row)); else td.textContent = String(shown(c, row));
         tr.append(td);
       }
+      lines.set(row, tr);
+      markLine(tr, row);
       if (choose) {
         tr.tabIndex = 0;
         tr.className = 'row';
-        if (chosen && chosen(row)) tr.setAttribute('aria-selected', 'true');
         tr.onclick = (e) => { if (!e.target.closest('input, button, a')) choose(row); };
         tr.onkeydown = (e) => {
           const to = e.key === 'ArrowDown' ? tr.nextElementSibling : e.key === 'ArrowUp' ? tr.previousElementSibling : null;
@@ -214,6 +260,7 @@ const weft = (() => {
       const list = found(), part = state.all ? list : list.slice(0, SHOWN);
       const thead = element('thead'), tbody = element('tbody');
       thead.append(head());
+      lines.clear();
       tbody.append(...part.map(line));
       grid.replaceChildren(thead, tbody);
       count.textContent = list.length === rows.length ? `${number(rows.length)} rows` : `${number(list.length)} of ${number(rows.length)} rows`;
@@ -235,7 +282,8 @@ const weft = (() => {
     scroll.append(grid);
     box.replaceChildren(bar, scroll, more);
     fill();
-    return { rows: found, csv: save };
+    performance.mark('table ' + id);
+    return { rows: found, csv: save, mark: () => lines.forEach(markLine) };
   }
 
   // ---- pictures that can be moved and enlarged
@@ -278,14 +326,14 @@ const weft = (() => {
   function figures(id, pairs) {
     $(id).replaceChildren(...pairs.map(([name, value]) => {
       const pair = element('div');
-      pair.append(element('dt', name), element('dd', String(value)));
+      pair.append(element('dt', soft(name)), element('dd', String(value)));
       return pair;
     }));
   }
 
-  // The data of the page: JSON, or gzip of it in base64 (page.c).
-  async function data() {
-    const text = $('data').textContent;
+  // The data of the page in an element: JSON, or gzip of it in base64 (page.c).
+  async function data(id) {
+    const text = $(id).textContent;
     if (text[0] === '{') return JSON.parse(text);
     if (typeof DecompressionStream === 'undefined') {
       $('title').textContent = 'This page needs a browser of 2023 or later: its data are packed.';
@@ -295,7 +343,12 @@ const weft = (() => {
     for (let i = 0; i < raw.length; i++) packed[i] = raw.charCodeAt(i);  // much faster than Uint8Array.from
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
   }
+  // What stands behind the scripts is there when the page is.
+  async function rest(id) {
+    if (document.readyState === 'loading') await new Promise((go) => addEventListener('DOMContentLoaded', go));
+    return data(id);
+  }
 
-  return { $, number, percent, element, button, recall, keep, options, colours, causes, ink, style, draw, forget, applyTheme, themeButton, logScale, legend, table, gestures, figures,
-    chart: (id) => charts[id] && charts[id].chart, data };
+  return { $, number, percent, soft, element, button, recall, keep, options, colours, causes, ink, style, draw, forget, applyTheme, themeButton, isPaper, logScale, legend, table, gestures, figures,
+    chart: (id) => charts[id] && charts[id].chart, data: () => data('data'), rest, later };
 })();

@@ -211,8 +211,8 @@ static void take_figures(loader *l, const sweep_query *q, report_measurement *m)
   m->utilisation = figure_of(l, q, 5);
   m->has_energy = !is_null(q, 6);
   if (m->has_energy) m->energy_pj = figure_of(l, q, 6);
-  if (m->has_energy) m->array_pj = figure_of(l, q, 13);
-  if (m->has_energy) take_parts(any_text(l, q, 14), m->part_pj);
+  if (m->has_energy) m->array_pj = figure_of(l, q, 12);
+  if (m->has_energy) take_parts(any_text(l, q, 13), m->part_pj);
   m->read_bytes = whole_of(l, q, 7, 0);
   m->written_bytes = whole_of(l, q, 8, 0);
 }
@@ -221,11 +221,8 @@ static void take_measurement(loader *l, const point_index *in, const sweep_query
   report_point *p = find_point(in, sweep_query_text(q, 0));
   size_t unique;
   if (p == NULL || !wf_text_map_find(&l->layers, sweep_query_text(q, 1), &unique)) return;
-  report_measurement m = {.status = text_of(l, q, 2),
-                          .reason = any_text(l, q, 3),
-                          .bound = any_text(l, q, 9),
-                          .units = any_text(l, q, 10),
-                          .mapping = any_text(l, q, 12)};
+  report_measurement m = {
+      .status = text_of(l, q, 2), .reason = any_text(l, q, 3), .bound = any_text(l, q, 9), .units = any_text(l, q, 10)};
   l->data->policy = text_of(l, q, 11);
   const bool good = strcmp(m.status, "good") == 0;
   if (good) take_figures(l, q, &m);
@@ -250,12 +247,12 @@ static bool load_measurements(loader *l) {
   const bool good =
       load_rows(l, &in, "measurement",
                 "SELECT array, layer, status, reason, cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping, array_energy_pj, energy FROM measurement",
+                "bound, units, policy, array_energy_pj, energy FROM measurement",
                 l->data->engine) &&
       load_rows(l, &in, "step",
                 "SELECT array, " STEP_KEY
                 ", 'good', '', cycles, utilisation, energy_pj, read_bytes, written_bytes, "
-                "bound, units, policy, mapping, array_energy_pj, energy FROM step",
+                "bound, units, policy, array_energy_pj, energy FROM step",
                 l->data->engine);
   wf_free(in.points);
   return good;

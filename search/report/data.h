@@ -28,7 +28,7 @@ typedef struct report_network {
 
 typedef struct report_measurement {
   const char *status;  // NULL: there is none
-  const char *reason, *bound, *mapping, *units;
+  const char *reason, *bound, *units;
   int64_t cycles, read_bytes, written_bytes;
   double utilisation, energy_pj;
   bool has_energy;            // the array's technology has a table of energies

@@ -80,32 +80,25 @@ static const mark *mark_at(const mark *marks, const char *at) {
   return NULL;
 }
 
-void report_page_write(report_page_kind kind, const char *json, FILE *out) {
+void report_page_write(report_page_kind kind, const char *json, const char *later, FILE *out) {
   static const struct {
     const char *html, *script;
   } pages[] = {[REPORT_PAGE_SWEEP] = {report_page_html, report_page_js},
                [REPORT_PAGE_NETWORK] = {report_network_html, report_network_js},
                [REPORT_PAGE_STUDY] = {report_study_html, report_study_js}};
-  const mark marks[] = {{"@STYLE@", report_page_css},
-                        {"@CHART@", report_chart_js},
-                        {"@COMMON@", report_common_js},
-                        {"@PARALLEL@", report_parallel_js},
-                        {"@LAYOUT@", report_layout_js},
-                        {"@GRAPH@", report_graph_js},
-                        {"@TIMELINE@", report_timeline_js},
-                        {"@SCRIPT@", pages[kind].script},
-                        {"@DATA@", NULL},
-                        {NULL, NULL}};
+  const mark marks[] = {
+      {"@STYLE@", report_page_css},       {"@CHART@", report_chart_js},     {"@COMMON@", report_common_js},
+      {"@PARALLEL@", report_parallel_js}, {"@LAYOUT@", report_layout_js},   {"@GRAPH@", report_graph_js},
+      {"@TIMELINE@", report_timeline_js}, {"@SCRIPT@", pages[kind].script}, {NULL, NULL}};
+  const mark data[] = {{"@DATA@", json}, {"@LATER@", later}, {NULL, NULL}};
   for (const char *at = pages[kind].html; *at != '\0';) {
-    const mark *m = mark_at(marks, at);
-    if (m == NULL) {
-      fputc(*at++, out);
-      continue;
-    }
-    if (m->text != NULL)
+    const mark *m = mark_at(marks, at), *d = m == NULL ? mark_at(data, at) : NULL;
+    if (m != NULL)
       fputs(m->text, out);
+    else if (d != NULL)
+      write_script_text(d->text, out);
     else
-      write_script_text(json, out);
-    at += strlen(m->name);
+      fputc(*at, out);
+    at += m != NULL ? strlen(m->name) : d != NULL ? strlen(d->name) : 1;
   }
 }

@@ -17,7 +17,7 @@ typedef enum {
   REPORT_PAGE_STUDY,    // of a study: cli/cmd_study.c
 } report_page_kind;
 
-// A page with its data, a JSON document.
-void report_page_write(report_page_kind kind, const char *json, FILE *out);
+// A page with its data, a JSON document, and another one that is read after it is drawn (of sweeps; NULL of others).
+void report_page_write(report_page_kind kind, const char *json, const char *later, FILE *out);
 
 #endif

@@ -5,6 +5,7 @@
   const data = await weft.data();
   const state = { network: 0, x: 'cycles', y: 'energy', colour: 'dim', chosen: null, filters: {}, ranges: new Map(), pins: [] };
   const PINS = 4;  // points side by side
+  let layersOfPoints = null;  // read when the points are drawn
 
   // An array without a table of energies has none.
   const energyOf = (p, n) => (p.sums[n][1] === null ? NaN : p.sums[n][1] / 1e6);
@@ -167,11 +168,14 @@
 
   // ---- one point
 
+  const readMeasurement = ([cycles, read, written, use, energy, array, bound, units]) => ({ cycles, read, written, use, energy, array, bound, units });
+  const measured = (p, layer) => { const m = layersOfPoints[p.id] && layersOfPoints[p.id].layers[layer.unique]; return Array.isArray(m) ? readMeasurement(m) : m; };
+
   function layersOf(p) {
     // Steps of a program stand for it; other arrays may have others.
-    const shown = data.networks[state.network].layers.filter((layer) => !layer.program && p.layers[layer.unique] !== null);
+    const shown = data.networks[state.network].layers.filter((layer) => !layer.program && measured(p, layer) !== null);
     return shown.map((layer) => {
-      const m = p.layers[layer.unique];
+      const m = measured(p, layer);
       const pes = p.dim * p.dim;
       const least = Math.max(layer.macs / pes, Math.max(m.read, m.written) / p.bus);
       return { layer, m, least, intensity: layer.macs / (m.read + m.written) };
@@ -180,7 +184,7 @@
 
   function figuresOf(p) {
     const sums = p.sums[state.network];
-    const parts = data.parts.map((name, i) => [`energy: ${name}`, sums[3][i]]).filter(([, pj]) => pj > 0);
+    const parts = data.parts.map((name, i) => [`energy: ${name.replaceAll('_', ' ')}`, sums[3][i]]).filter(([, pj]) => pj > 0);
     return [['cycles', sums[0]], ['energy of the whole (uJ)', energyOf(p, state.network)], ...parts.map(([name, pj]) => [`${name} (uJ)`, pj / 1e6]),
       ["array's energy, as models count (uJ)", sums[2] === null ? NaN : sums[2] / 1e6],
       ['energy x delay (uJ x cycles)', sums[0] * energyOf(p, state.network)],
@@ -191,22 +195,30 @@
 
   function choose(p, scroll) {
     state.chosen = p;
+    weft.later('scatter', drawScatter);
+    tell(p);
+    if (scroll) $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' });
+  }
+
+  function tell(p) {
     weft.keep('point', p.id);
     $('chosen').hidden = false;
     $('chosen-title').textContent = `Point ${p.id}`;
     $('pin').textContent = state.pins.includes(p) ? 'compare no longer' : 'put beside others';
     weft.figures('chosen-figures', [...figuresOf(p).map(([name, v, as]) => [name, (as || number)(v)]), ['array', p.array], ['technology of the energies', p.technology],
       ...parameters.map((name) => [same(name), p.values[name]])]);
+    if (pointTable) pointTable.mark();
+    weft.later('parallel', drawParallel);
+    if (layersOfPoints) tellLayers(p);
+  }
+
+  function tellLayers(p) {
     const layers = layersOf(p);
-    drawScatter();
-    drawParallel();
-    drawBars(layers);
-    drawRoofline(p, layers);
-    drawStalls(layers);
-    fillLayers(layers);
-    fillPoints();
-    $('yaml').textContent = p.yaml || `weft query STORE "SELECT yaml FROM array WHERE hash = '${p.array}'"`;
-    if (scroll) $('chosen').scrollIntoView({ behavior: 'smooth', block: 'start' });
+    weft.later('bars', () => drawBars(layers));
+    weft.later('roofline', () => drawRoofline(p, layers));
+    weft.later('stalls', () => drawStalls(layers));
+    weft.later('layers', () => fillLayers(layers));
+    $('yaml').textContent = layersOfPoints[p.id].yaml || `weft query STORE "SELECT yaml FROM array WHERE hash = '${p.array}'"`;
   }
 
   function drawBars(layers) {
@@ -254,7 +266,8 @@
     const causes = [...new Set(units.flatMap((u) => Object.keys(sums[u]).filter((c) => sums[u][c] > 0)))];
     const others = causes.filter((c) => c !== 'idle' && c !== 'working');
     const tint = (cause) => ({ idle: weft.style('--idle'), working: weft.style('--work') }[cause] || weft.causes()[others.indexOf(cause) % weft.causes().length]);
-    $('stalls-note').textContent = units.length ? '' : 'Kept for the points on a front and a sample of the others; the store has all of them.';
+    const kept = layersOfPoints[state.chosen.id].yaml ? `Engine ${data.engine} says nothing of it.` : 'Kept for the points on a front and a sample of the others; the store has all of them.';
+    $('stalls-note').textContent = units.length ? '' : kept;
     $('stalls-box').hidden = units.length === 0;
     weft.legend('stalls-legend', causes.map((c) => [c, tint(c)]));
     weft.draw('stalls', () => ({
@@ -274,11 +287,11 @@
   function fillLayers(rows) {
     weft.table('layers', { rows, file: 'layers.csv', columns: [
       { head: 'layer', of: (l) => l.layer.name, left: true, wrap: true }, { head: 'times', of: (l) => l.layer.count },
-      { head: 'waited for most', of: (l) => l.m.bound || '', left: true, wrap: true },
+      ...(rows.some((l) => l.m.bound) ? [{ head: 'waited for most', of: (l) => l.m.bound || '', left: true, wrap: true }] : []),
       { head: 'cycles', of: (l) => l.m.cycles }, { head: 'utilisation', of: (l) => l.m.use, text: (l) => percent(l.m.use) },
       { head: 'of the least possible', of: (l) => l.least / l.m.cycles, text: (l) => percent(l.least / l.m.cycles) },
       { head: 'multiply-accumulates', of: (l) => l.layer.macs },
-      { head: 'energy (uJ)', of: (l) => (l.m.energy === undefined ? null : l.m.energy / 1e6) }, { head: "array's energy (uJ)", of: (l) => (l.m.array === undefined ? null : l.m.array / 1e6) },
+      { head: 'energy (uJ)', of: (l) => (l.m.energy === null ? null : l.m.energy / 1e6) }, { head: "array's energy (uJ)", of: (l) => (l.m.array === null ? null : l.m.array / 1e6) },
       { head: 'bytes read', of: (l) => l.m.read }, { head: 'bytes written', of: (l) => l.m.written }] });
   }
 
@@ -289,10 +302,10 @@
     else state.pins = [...state.pins, p].slice(-PINS);
     weft.keep('compare', state.pins.map((q) => q.id).join('.'));
     if (state.chosen) $('pin').textContent = state.pins.includes(state.chosen) ? 'compare no longer' : 'put beside others';
-    drawScatter();
-    drawParallel();
-    fillPoints();
-    compare();
+    if (pointTable) pointTable.mark();
+    weft.later('scatter', drawScatter);
+    weft.later('parallel', drawParallel);
+    weft.later('compare', compare);
   }
 
   function compare() {
@@ -310,8 +323,9 @@
     const rows = [...new Set(lists.flatMap((l) => [...l.keys()]))].map((name) => tr(name, lists.map((l) => (l.has(name) ? l.get(name)[1](l.get(name)[0]) + ratio(l.get(name)[0], (lists[0].get(name) || [NaN])[0]) : '-'))));
     const differ = parameters.filter((name) => new Set(pins.map((p) => p.values[name])).size > 1);
     $('comparison').replaceChildren(tr('', Object.assign(pins.map((p) => `point ${p.id}`), { head: true })), ...differ.map((name) => tr(same(name), pins.map((p) => String(p.values[name])))), ...rows);
-    const layers = data.networks[state.network].layers.filter((l) => !l.program && pins.some((p) => p.layers[l.unique] !== null));
-    const cycles = (p, l) => (p.layers[l.unique] ? p.layers[l.unique].cycles * l.count : 0);
+    if (!layersOfPoints) return;
+    const layers = data.networks[state.network].layers.filter((l) => !l.program && pins.some((p) => measured(p, l) !== null));
+    const cycles = (p, l) => { const m = measured(p, l); return m ? m.cycles * l.count : 0; };
     $('against-box').style.height = Math.max(160, 8 * layers.length * (pins.length + 1) + 60) + 'px';
     weft.legend('against-legend', pins.map((p, i) => [`point ${p.id}`, colours()[i]]));
     weft.draw('against', () => ({
@@ -321,19 +335,19 @@
     }));
   }
 
+  let pointTable = null;
   function fillPoints() {
     const n = state.network;
     const box = (p) => {
       const input = element('input');
       input.type = 'checkbox';
-      input.checked = state.pins.includes(p);
       input.setAttribute('aria-label', `compare point ${p.id}`);
       input.onchange = () => pin(p);
       return input;
     };
-    weft.table('points', {
+    pointTable = weft.table('points', {
       rows: good(), file: 'points.csv', chosen: (p) => p === state.chosen, choose: (p) => choose(p, true),
-      columns: [{ head: '', of: () => '', cell: box }, { head: 'point', of: (p) => p.id }, ...parameters.map((name) => ({ head: same(name), of: (p) => p.values[name] })),
+      columns: [{ head: '', of: () => '', cell: box, mark: (p, td) => { td.firstChild.checked = state.pins.includes(p); } }, { head: 'point', of: (p) => p.id }, ...parameters.map((name) => ({ head: same(name), of: (p) => p.values[name] })),
         ...Object.values(axes).map((axis) => ({ head: axis.label, of: (p) => { const v = axis.of(p, n); return Number.isFinite(v) ? v : null; } })),
         { head: 'utilisation', of: (p) => data.networks[n].macs / (p.sums[n][0] * p.dim * p.dim), text: (p) => percent(data.networks[n].macs / (p.sums[n][0] * p.dim * p.dim)) },
         { head: 'array', of: (p) => p.array, left: true }],
@@ -361,13 +375,13 @@
       chart.append(canvas);
       cell.append(element('h3', same(name)), chart);
       box.append(cell);
-      weft.draw(canvas.id, () => ({
+      weft.later(canvas.id, () => weft.draw(canvas.id, () => ({
         type: 'line',
         data: { labels: values.map(String), datasets: [
           { label: 'mean', data: means, borderColor: colours()[0], backgroundColor: colours()[0] },
           { label: 'best', data: bests, borderColor: colours()[2], backgroundColor: colours()[2], pointStyle: 'rect' }] },
         options: { scales: { y: weft.logScale(y.label.replace(/ \(.*/, '') + ', best = 1', [...means, ...bests]) } },
-      }));
+      })));
     });
   }
 
@@ -384,7 +398,7 @@
       if (p.status) { add(p.status, 'array', p.reason); continue; }
       for (const layer of layers) {
         if (layer.step) continue;
-        const m = p.layers[layer.unique];
+        const m = layersOfPoints[p.id].layers[layer.unique];
         if (m === null) add('missing', layer.name, 'not measured yet');
         else if (m.status) add(m.status, layer.name, m.reason);
       }
@@ -451,18 +465,32 @@
   // ---- the whole
 
   function show() {
-    drawSensitivity();
-    fillFailures();
-    drawSearch();
-    compare();
     const points = good();
     $('summary').textContent = `${number(data.points.length)} points, ${number(points.length)} of them ${Object.keys(state.filters).length + state.ranges.size ? 'pass the filters and are ' : ''}good for ${data.networks[state.network].name}; mapping ${data.policy}; ` +
       `cycles are those of engine ${data.engine}.`;
-    if (points.length === 0) { $('chosen').hidden = true; state.chosen = null; drawScatter(); drawParallel(); fillPoints(); return; }
+    if (!state.chosen || !isGood(state.chosen)) state.chosen = bestOf(points);
+    $('chosen').hidden = state.chosen === null;
+    drawScatter();
+    if (state.chosen) tell(state.chosen); else weft.later('parallel', drawParallel);
+    weft.later('points', fillPoints);
+    weft.later('compare', compare);
+    weft.later('sensitivity', drawSensitivity);
+    weft.later('search', drawSearch);
+    if (layersOfPoints) weft.later('failures', fillFailures);
+  }
+
+  function bestOf(points) {
     const best = axes.edp || axes.ad;
     const rank = (p) => { const v = best.of(p, state.network); return Number.isFinite(v) ? v : Infinity; };
-    const stays = state.chosen && isGood(state.chosen);
-    choose(stays ? state.chosen : points.reduce((a, b) => (rank(b) < rank(a) ? b : a)), false);
+    return points.length === 0 ? null : points.reduce((a, b) => (rank(b) < rank(a) ? b : a));
+  }
+
+  // What is drawn of layers, when they are read.
+  async function readLayers() {
+    layersOfPoints = (await weft.rest('later')).points;
+    if (state.chosen) tellLayers(state.chosen);
+    weft.later('compare', compare);
+    weft.later('failures', fillFailures);
   }
 
   document.title = data.title + ' - Weft report';
@@ -493,5 +521,7 @@
     e.preventDefault();
   };
   show();
-  document.addEventListener('theme', () => { if (state.chosen) drawStalls(layersOf(state.chosen)); drawParallel(); compare(); });
+  performance.mark('points');
+  document.addEventListener('theme', () => { if (state.chosen && layersOfPoints) drawStalls(layersOf(state.chosen)); drawParallel(); compare(); });
+  setTimeout(readLayers);
 })();

@@ -119,11 +119,11 @@ weft.parallel = (id, { tint, say, choose, change }) => {
 
   function build() {
     const focused = groups.indexOf(document.activeElement);
-    inner.style.minWidth = LEAST * axes.length + 'px';
+    inner.style.minWidth = weft.isPaper() ? '' : LEAST * axes.length + 'px';
     width = inner.clientWidth || 800;
     pitch = width / axes.length;
     heads.replaceChildren(...axes.map((a, i) => {
-      const head = element('span', a.label.replace(/[._]/g, '$&\u200b')), half = Math.min(pitch / 2 - 4, x(i));
+      const head = element('span', weft.soft(a.label)), half = Math.min(pitch / 2 - 4, x(i));
       head.title = a.label;
       head.style.cssText = `left:${x(i) - half}px;width:${2 * half}px`;
       return head;
@@ -231,6 +231,7 @@ weft.parallel = (id, { tint, say, choose, change }) => {
     heights = new Map(points.map((p) => [p, axes.map((a) => high(a, a.of(p)))]));
     build();
     paint();
+    performance.mark('lines ' + id);
     canvas.weft = { place: (i, v) => [x(i), y(axes[i].scale.at(v))], axes, passing: () => points.filter(passes).length };
   };
 };

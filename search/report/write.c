@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a report: the data as JSON inside the page, and the figures as CSV and pictures. See report.h.
-#include <cjson/cJSON.h>
+// Writes a report: the page, and the figures as CSV and pictures. See report.h.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,152 +14,10 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "search/report/data.h"
+#include "search/report/json.h"
 #include "search/report/page.h"
 #include "search/report/plot.h"
 #include "search/report/report.h"
-
-// So many points at most carry their description and what each unit did: first those on a front, then evenly chosen.
-enum { DETAILED_MAX = 300, RESULT_MAX = 1 << 28 };
-
-// ---- JSON for the page
-
-static cJSON *layers_json(const report_network *network) {
-  cJSON *layers = cJSON_CreateArray();
-  for (size_t i = 0; i < network->layer_count; i++) {
-    const report_layer *layer = &network->layers[i];
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "name", layer->name);
-    cJSON_AddNumberToObject(object, "unique", (double)layer->unique);
-    cJSON_AddNumberToObject(object, "count", (double)layer->count);
-    cJSON_AddNumberToObject(object, "macs", (double)layer->macs);
-    if (layer->is_program) cJSON_AddTrueToObject(object, "program");
-    if (layer->is_step) cJSON_AddTrueToObject(object, "step");
-    cJSON_AddItemToArray(layers, object);
-  }
-  return layers;
-}
-
-static cJSON *networks_json(const report_data *d) {
-  cJSON *networks = cJSON_CreateArray();
-  for (size_t n = 0; n < d->network_count; n++) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "name", d->networks[n].name);
-    cJSON_AddStringToObject(object, "description", d->networks[n].description);
-    cJSON_AddNumberToObject(object, "macs", (double)d->networks[n].macs);
-    cJSON_AddItemToObject(object, "layers", layers_json(&d->networks[n]));
-    cJSON_AddItemToArray(networks, object);
-  }
-  return networks;
-}
-
-static cJSON *measurement_json(const report_measurement *m, bool detailed) {
-  if (m->status == NULL) return cJSON_CreateNull();
-  cJSON *object = cJSON_CreateObject();
-  if (strcmp(m->status, "good") != 0) {
-    cJSON_AddStringToObject(object, "status", m->status);
-    cJSON_AddStringToObject(object, "reason", m->reason);
-    return object;
-  }
-  cJSON_AddNumberToObject(object, "cycles", (double)m->cycles);
-  cJSON_AddNumberToObject(object, "use", m->utilisation);
-  if (m->has_energy) cJSON_AddNumberToObject(object, "energy", m->energy_pj);
-  cJSON_AddNumberToObject(object, "read", (double)m->read_bytes);
-  cJSON_AddNumberToObject(object, "written", (double)m->written_bytes);
-  if (!detailed) return object;
-  if (m->has_energy) cJSON_AddNumberToObject(object, "array", m->array_pj);
-  if (m->has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(m->part_pj, SIM_PARTS));
-  cJSON_AddStringToObject(object, "bound", m->bound);
-  cJSON_AddStringToObject(object, "mapping", m->mapping);
-  cJSON *units = cJSON_Parse(m->units);
-  cJSON_AddItemToObject(object, "units", units != NULL ? units : cJSON_CreateObject());
-  return object;
-}
-
-static cJSON *sums_json(const report_data *d, const report_point *p) {
-  cJSON *sums = cJSON_CreateArray();
-  for (size_t n = 0; n < d->network_count; n++) {
-    if (!p->sums[n].good) {
-      cJSON_AddItemToArray(sums, cJSON_CreateNull());
-      continue;
-    }
-    cJSON *pair = cJSON_CreateArray();
-    cJSON_AddItemToArray(pair, cJSON_CreateNumber(p->sums[n].cycles));
-    cJSON_AddItemToArray(pair, p->sums[n].has_energy ? cJSON_CreateNumber(p->sums[n].energy_pj) : cJSON_CreateNull());
-    cJSON_AddItemToArray(pair, p->sums[n].has_energy ? cJSON_CreateNumber(p->sums[n].array_pj) : cJSON_CreateNull());
-    cJSON_AddItemToArray(pair, cJSON_CreateDoubleArray(p->sums[n].part_pj, SIM_PARTS));
-    cJSON_AddItemToArray(sums, pair);
-  }
-  return sums;
-}
-
-static cJSON *point_json(const report_data *d, size_t index, bool detailed) {
-  const report_point *p = &d->points[index];
-  cJSON *object = cJSON_CreateObject(), *parameters = cJSON_Parse(p->parameters);
-  cJSON_AddNumberToObject(object, "id", (double)index);
-  cJSON_AddStringToObject(object, "array", p->array);
-  cJSON_AddItemToObject(object, "values", parameters != NULL ? parameters : cJSON_CreateObject());
-  if (p->yaml == NULL) {
-    cJSON_AddStringToObject(object, "status", p->status);
-    cJSON_AddStringToObject(object, "reason", p->reason);
-    return object;
-  }
-  cJSON_AddNumberToObject(object, "dim", (double)p->dim);
-  cJSON_AddNumberToObject(object, "scratchpad", (double)p->scratchpad_kib);
-  cJSON_AddNumberToObject(object, "accumulator", (double)p->accumulator_kib);
-  cJSON_AddNumberToObject(object, "area", p->logic_um2 / 1e6);
-  cJSON_AddNumberToObject(object, "memory", (double)p->memory_bits / 8192);
-  cJSON_AddNumberToObject(object, "bus", p->bus_bytes);
-  cJSON_AddStringToObject(object, "technology", p->technology);
-  if (p->area_um2 > 0) cJSON_AddNumberToObject(object, "whole_area", p->area_um2 / 1e6);
-  cJSON_AddBoolToObject(object, "area_whole", p->area_whole);
-  cJSON_AddItemToObject(object, "sums", sums_json(d, p));
-  cJSON *layers = cJSON_AddArrayToObject(object, "layers");
-  for (size_t u = 0; u < d->unique_count; u++)
-    cJSON_AddItemToArray(layers, measurement_json(&p->measurements[u], detailed));
-  if (detailed) cJSON_AddStringToObject(object, "yaml", p->yaml);
-  return object;
-}
-
-static bool is_detailed(const report_data *d, size_t index, size_t on_front, size_t *fronts) {
-  if (d->point_count <= DETAILED_MAX) return true;
-  if (d->points[index].front && (*fronts)++ < DETAILED_MAX) return true;
-  const size_t others = on_front < DETAILED_MAX ? DETAILED_MAX - on_front : 0;
-  return others > 0 && index % (d->point_count / others + 1) == 0;
-}
-
-// What a search says of its candidates, beside the store: result.json of `weft search --simulate`.
-static cJSON *search_json(const char *dir) {
-  char *path = wf_format("%s/result.json", dir);
-  size_t length;
-  wf_diag silent = wf_diag_to(NULL);
-  char *text = wf_read_file(path, RESULT_MAX, &length, &silent);
-  wf_free(path);
-  if (text == NULL) return NULL;
-  cJSON *object = length > RESULT_MAX ? NULL : cJSON_Parse(text);
-  wf_free(text);
-  return object;
-}
-
-static cJSON *data_json(const report_data *d, const char *search_dir, const report_options *options) {
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "title", options->title == NULL ? d->name : options->title);
-  cJSON_AddStringToObject(object, "version", d->version);
-  cJSON_AddStringToObject(object, "writer", options->version);
-  cJSON_AddStringToObject(object, "policy", d->policy);
-  cJSON_AddStringToObject(object, "engine", d->engine);
-  cJSON *search = search_dir == NULL ? NULL : search_json(search_dir);
-  if (search != NULL) cJSON_AddItemToObject(object, "search", search);
-  cJSON_AddItemToObject(object, "networks", networks_json(d));
-  cJSON *parts = cJSON_AddArrayToObject(object, "parts");
-  for (unsigned part = 0; part < SIM_PARTS; part++)
-    cJSON_AddItemToArray(parts, cJSON_CreateString(sim_part_names[part]));
-  cJSON *points = cJSON_AddArrayToObject(object, "points");
-  size_t on_front = 0, fronts = 0;
-  for (size_t i = 0; i < d->point_count; i++) on_front += d->points[i].front;
-  for (size_t i = 0; i < d->point_count; i++)
-    cJSON_AddItemToArray(points, point_json(d, i, is_detailed(d, i, on_front, &fronts)));
-  return object;
-}
 
 // ---- files
 
@@ -189,11 +46,10 @@ static bool write_html(const report_data *d, const char *search_dir, const char 
                        wf_diag *diag) {
   FILE *out = create(dir, "index.html", diag);
   if (out == NULL) return false;
-  cJSON *object = data_json(d, search_dir, options);
-  char *json = cJSON_PrintUnformatted(object);
-  cJSON_Delete(object);
-  report_page_write(REPORT_PAGE_SWEEP, json, out);
-  cJSON_free(json);
+  char *points = report_json_points(d, search_dir, options), *layers = report_json_layers(d);
+  report_page_write(REPORT_PAGE_SWEEP, points, layers, out);
+  free(points);
+  free(layers);
   return finish(out, "index.html", diag);
 }
 

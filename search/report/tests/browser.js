@@ -13,7 +13,8 @@ window.addEventListener('load', async () => {
     canvas.dispatchEvent(new MouseEvent(type, { bubbles: true, ...more, clientX: box.left + at.x, clientY: box.top + at.y }));
   };
   Element.prototype.scrollIntoView = () => {};  // the page stays where the test aims
-  for (let i = 0; i < 50 && !scatter(); i++) await pause();  // packed data come a little later
+  const drawn = () => performance.getEntriesByName('table layers').length > 0;  // packed data come a little later
+  for (let i = 0; i < 200 && !drawn(); i++) await pause();
   await pause();
   check('no charts', ['scatter', 'bars', 'roofline', 'stalls'].every((id) => Chart.getChart(id)));
   check('an empty canvas', canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v !== 0));
@@ -40,7 +41,8 @@ window.addEventListener('load', async () => {
   check('causes without a legend', $('stalls-legend').children.length > 2);
   check('a choice that the URL does not keep', /[#&]point=\d+/.test(location.hash));
 
-  // The axes begin near the data, not at a decade.
+  // The axes begin near the data, not at a decade, and have several round numbers.
+  for (const axis of Object.values(scatter().scales)) check(`ticks of ${axis.id}: ${axis.ticks.map((t) => t.label)}`, axis.ticks.filter((t) => t.label).length >= 3);
   const cycles = sets.flatMap((s) => s.data.map((d) => d.x));
   check('an axis that is not fitted', scatter().scales.x.min > Math.min(...cycles) / 1.5 && scatter().scales.x.max < Math.max(...cycles) * 1.5);
 
@@ -70,6 +72,7 @@ window.addEventListener('load', async () => {
   rows[1].dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
   check('the keyboard does not choose', $('chosen-title').textContent === `Point ${all[1]}`);
   const was = $('chosen-title').textContent;
+  check('the table loses the focus', document.activeElement === rows[1] && rows[1].getAttribute('aria-selected') === 'true' && rows[0].getAttribute('aria-selected') === null);
   for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowLeft']) canvas.onkeydown(new KeyboardEvent('keydown', { key }));
   check('the arrow keys choose nothing', $('chosen-title').textContent !== was || all.length === 1);
 
@@ -85,12 +88,14 @@ window.addEventListener('load', async () => {
   HTMLAnchorElement.prototype.click = clicked;
 
   // A click with shift puts a point beside others.
+  await pause();
   const spot = scatter().getDatasetMeta(0).data[0].getCenterPoint();
   mouse('mousemove', spot);
   mouse('click', spot, { shiftKey: true });
   await pause();
   check('shift and a click compare nothing', !$('compared').hidden);
   $('clear').click();
+  await pause();
 
   // Two points side by side, by the checkbox and by the button; none again.
   document.querySelectorAll('#points tbody input')[0].click();
@@ -100,17 +105,21 @@ window.addEventListener('load', async () => {
   $('pin').click();
   await pause();
   check('not side by side', document.querySelectorAll('#comparison tr:first-child th').length === 3 && /\(\d+\.\d\d\)/.test($('comparison').textContent));
+  check('boxes that say nothing', document.querySelectorAll('#points tbody input:checked').length === 2);
   check('no layers side by side', Chart.getChart('against').data.datasets.length === 2);
   $('clear').click();
+  await pause();
   check('still compared', $('compared').hidden && !location.hash.includes('compare'));
 
   // A filter leaves points out and stands in the URL.
   const filter = $('filter-0');
   filter.value = filter.options[1].value;
   filter.onchange();
+  await pause();
   check('a filter without effect', column('points', 1).length < all.length && location.hash.includes('filter-0'));
   filter.value = '';
   filter.onchange();
+  await pause();
   check('a filter that stays', column('points', 1).length === all.length && !location.hash.includes('filter-0'));
 
   // ---- ranges on the parallel axes
@@ -172,6 +181,7 @@ window.addEventListener('load', async () => {
   check('not dark', ground() !== light);
   dispatchEvent(new Event('beforeprint'));
   check('dark paper', document.documentElement.dataset.theme === 'light');
+  check('axes beyond the paper', fan.clientWidth <= 740 && fan.weft.axes.length > 4);
   dispatchEvent(new Event('afterprint'));
   check('light after printing', ground() !== light);
   $('theme').click();

@@ -101,7 +101,7 @@ tests=. try empty empty.js 1280
 between=$(now)
 tests=. try many drawn.js 1280
 printf 'many points: %d bytes, drawn %d ms later than nothing\n' "$bytes" "$(($(now) - between - (between - started)))"
-sed "s/=== 2000/=== $count/" "$tests/browser_many.js" >browser_many.js
+sed "s/=== 2000/=== $count/g" "$tests/browser_many.js" >browser_many.js
 tests=. try many browser_many.js 1280
 for width in 1280 390; do
   try out browser.js "$width"
