@@ -72,6 +72,12 @@ static char *mapping_text(const map_mapping *mapping) {
   return text;
 }
 
+// Neither a constant nor memory that the compiler works in.
+static bool is_callers(const compile_result *r, int t) {
+  const bool working = r->block != NULL && t < r->block->tensor_count && r->block->tensors[t].working;
+  return r->commands->tensors[t].contents == NULL && !working;
+}
+
 static void describe(weft_kernel *k) {
   const compile_result *r = &k->result;
   k->name = wf_strdup(r->instance != NULL ? r->instance->kernel->name : r->commands->name);
@@ -79,7 +85,7 @@ static void describe(weft_kernel *k) {
   if (r->mapped) k->macs = command_useful_macs(r->commands, (uint64_t)map_macs(&r->layer));
   k->tensors = WF_NEW_ARRAY((size_t)r->commands->tensor_count + 1, int);
   for (int t = 0; t < r->commands->tensor_count; t++)
-    if (r->commands->tensors[t].contents == NULL) k->tensors[k->tensor_count++] = t;
+    if (is_callers(r, t)) k->tensors[k->tensor_count++] = t;
 }
 
 weft_kernel *weft_kernel_compile(weft_session *s, const weft_array *array, const weft_kernel_options *options) {

@@ -88,13 +88,37 @@ bool run_oracle_fill_as_elf(run_oracle *o, const compile_result *program, uint64
   return true;
 }
 
-bool run_oracle_expect(run_oracle *o, const compile_result *program, wf_diag *diag) {
-  if (program->instance != NULL) {
-    lang_tensor tensors[RUN_ORACLE_TENSORS];
-    for (int t = 0; t < program->block->tensor_count; t++)
-      tensors[t] = (lang_tensor){.data = o->after[t], .elements = program->block->tensors[t].elements};
-    return lang_run(program->instance, tensors, diag);
+static bool is_working(const compile_result *program, int t) {
+  return t < program->block->tensor_count && program->block->tensors[t].working;
+}
+
+// Working memory, of which the source knows nothing, as the block program leaves it.
+static bool expect_working(run_oracle *o, const compile_result *program, wf_diag *diag) {
+  void *tensors[RUN_ORACLE_TENSORS] = {0};
+  bool any = false;
+  for (int t = 0; t < program->block->tensor_count; t++) any |= is_working(program, t);
+  if (!any) return true;
+  for (int t = 0; t < o->tensors; t++) {
+    tensors[t] = wf_calloc(o->bytes[t] + 1, 1);
+    memcpy(tensors[t], o->before[t], o->bytes[t]);
   }
+  const bool good = block_run(program->block, tensors, diag);
+  for (int t = 0; t < o->tensors; t++) {
+    if (is_working(program, t)) memcpy(o->after[t], tensors[t], o->bytes[t]);
+    wf_free(tensors[t]);
+  }
+  return good;
+}
+
+static bool expect_of_kernel(run_oracle *o, const compile_result *program, wf_diag *diag) {
+  lang_tensor tensors[RUN_ORACLE_TENSORS];
+  for (int t = 0; t < program->block->tensor_count; t++)
+    tensors[t] = (lang_tensor){.data = o->after[t], .elements = program->block->tensors[t].elements};
+  return lang_run(program->instance, tensors, diag) && expect_working(o, program, diag);
+}
+
+bool run_oracle_expect(run_oracle *o, const compile_result *program, wf_diag *diag) {
+  if (program->instance != NULL) return expect_of_kernel(o, program, diag);
   void *tensors[RUN_ORACLE_TENSORS];
   for (int t = 0; t < o->tensors; t++) tensors[t] = o->after[t];
   return program->block != NULL && block_run(program->block, tensors, diag);

@@ -125,6 +125,7 @@ block_program *block_copy(const block_program *from) {
     to->tensors[id].read = tensor->read;
     to->tensors[id].written = tensor->written;
     to->tensors[id].known = tensor->known;
+    to->tensors[id].working = tensor->working;
   }
   for (int l = 0; l < from->loop_count; l++) {
     int id = block_add_loop(to, from->loops[l].name, 0, false);

@@ -45,6 +45,7 @@ typedef struct block_tensor {
   const int8_t *contents;
   // What a tensor of the caller always holds, as far as that is known: products with zeros may be left out. Or NULL.
   const int8_t *known;
+  bool working;  // memory that the compiler added, for what one part of the program leaves to the next
 } block_tensor;
 
 // The dimension of a layer that a loop runs over, by the role that it has in the product.

@@ -41,6 +41,7 @@ static bool add_tensors(lang_lowerer *l) {
                            "'%s' points to float32, which the array cannot load or store", param->name);
     block_add_tensor(l->program, param->name, l->instance->dtypes[i] == LANG_INT8 ? BLOCK_I8 : BLOCK_I32, 0);
   }
+  l->param_tensors = l->program->tensor_count;
   l->tensor_end = WF_ARENA_ARRAY(l->arena, (size_t)l->program->tensor_count + 1, int64_t);
   return ok;
 }
@@ -83,7 +84,7 @@ static bool run_body(lang_lowerer *l, int64_t program) {
   frame.locals = WF_ARENA_ARRAY(l->run, (size_t)function->local_count + 1, lang_lower_value);
   l->frame = &frame;
   l->event_at = l->plan_at = 0;
-  l->buffer_count = 0;
+  l->buffer_count = l->parked = 0;
   l->stores = l->steps = 0;
   l->hint = NULL;
   set_params(l, frame.locals);
@@ -124,6 +125,7 @@ static bool run_program(lang_lowerer *l, int64_t program) {
 static void start_recording(lang_lowerer *l) {
   block_program *p = l->program;
   p->body = NULL;
+  p->tensor_count = l->param_tensors;
   p->loop_count = p->buffer_count = 0;
   memset(l->tensor_end, 0, (size_t)p->tensor_count * sizeof *l->tensor_end);
   l->event_count = l->plan_count = l->mark_count = 0;

@@ -19,6 +19,8 @@
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
 //   lower_rows.c       softmax and layer norm of the rows of a block
+//   lower_park.c       blocks that are computed and multiplied again: by way of memory
+//   lower_parts.c      the program in parts, one behind the other, between which such blocks lie in memory
 //   lower_axes.c       the axes of the grid as loops
 //   lower_grid.c       parallel loops out of the offsets that vary
 //   lower_shape.c      buffers of blocks that are reshaped
@@ -211,10 +213,12 @@ typedef struct lang_lowerer {
   size_t event_count, event_at, event_room;
   lang_lower_plan *plans;
   size_t plan_count, plan_at, plan_room;
-  int buffer_count;  // made in this run
-  unsigned stores;   // in this run
-  unsigned steps;    // statements that this run has evaluated
-  int planning;      // bodies that are being run to find what they carry: pointers have not moved on yet
+  int buffer_count;   // made in this run
+  int param_tensors;  // those of the kernel; tensors behind them hold parked blocks
+  int parked;         // in this run
+  unsigned stores;    // in this run
+  unsigned steps;     // statements that this run has evaluated
+  int planning;       // bodies that are being run to find what they carry: pointers have not moved on yet
 
   // Constants of all offsets, a row per program of the grid.
   int64_t *slots;
@@ -308,7 +312,23 @@ bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lo
 // Fills in the statement: the rows that are stored, whose statistics count, and what becomes of them.
 bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_statement *s);
 
+// All of softmax or layer norm as an operand of dot(); a part is refused.
+bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, lang_lower_value *result);
+
+// ---- lower_park.c, lower_parts.c
+// Whether an int8 block is other than what a load brings, perhaps scaled.
+bool lang_lower_is_computed(const lang_lowerer *l, int buffer);
+bool lang_lower_is_operand(const lang_lowerer *l, int buffer);  // of a product so far
+// The block as it is loaded back from memory of its own. `store`: without its access.
+bool lang_lower_park(lang_lowerer *l, const lang_ast *node, block_statement *store, const lang_lower_block *block,
+                     lang_lower_value *result);
+bool lang_lower_is_working(const lang_lowerer *l, int tensor);
+// Gives each iteration its place in the memory of parked blocks, and takes the program apart at them.
+bool lang_lower_parts(lang_lowerer *l);
+
 // ---- lower_memory.c
+bool lang_lower_load_access(lang_lowerer *l, const lang_ast *node, const block_access *access,
+                            lang_lower_value *result);
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args);
 bool lang_lower_reshape(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, const int64_t *size, int rank,
@@ -360,6 +380,7 @@ bool lang_lower_split_axis(lang_lowerer *l);
 void lang_lower_wrap(lang_lowerer *l, const int *loops, int count);  // puts the whole program into these loops
 bool lang_lower_grid(lang_lowerer *l, int64_t programs);
 bool lang_lower_shapes(lang_lowerer *l);
+void lang_lower_drop_unused(lang_lowerer *l, block_statement **list);  // statements that no store in it needs
 bool lang_lower_finish(lang_lowerer *l);
 
 #endif

@@ -161,21 +161,23 @@ static bool are_matrices(const lang_lower_value *v) {
   return v->block.rank == 3 && !v->block.transposed && v->block.size[1] == v->block.size[2];
 }
 
-// They exist only on their way to memory.
-static bool refuse_rows(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows) {
-  lang_lower_fail(l, node, "dot() multiplies blocks as they were loaded: %s cannot be an operand in the same kernel",
-                  lang_lower_rows_text(rows));
-  lang_lower_hint(l, "store softmax or layer norm, and load it in a second kernel that multiplies");
-  return false;
+// A block that the kernel computed comes by way of memory.
+static bool operand_of(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
+  const lang_lower_value from = *v;
+  block_statement store = {.kind = BLOCK_STORE};
+  if (v->kind == VALUE_ROWS) return lang_lower_row_park(l, node, from.rows, v);
+  if (v->kind != VALUE_BLOCK) return lang_lower_fail(l, node, "dot() needs blocks, not %s", lang_lower_kind_text(v));
+  if (l->program->buffers[v->block.buffer].type != BLOCK_I8)
+    return lang_lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", lang_lower_type_text(l, &v->block));
+  if (!lang_lower_is_computed(l, v->block.buffer)) return true;
+  store.store.source = block_whole(l->program, v->block.buffer);
+  return lang_lower_park(l, node, &store, &from.block, v);
 }
 
 static bool product_operand(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, int leading) {
   char shape[LOWER_SHAPE_TEXT];
   if (!lang_lower_eval(l, node, BLOCK_NONE, v)) return false;
-  if (v->kind == VALUE_ROWS) return refuse_rows(l, node, v->rows);
-  if (v->kind != VALUE_BLOCK) return lang_lower_fail(l, node, "dot() needs blocks, not %s", lang_lower_kind_text(v));
-  if (l->program->buffers[v->block.buffer].type != BLOCK_I8)
-    return lang_lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", lang_lower_type_text(l, &v->block));
+  if (!operand_of(l, node, v)) return false;
   if (v->block.rank < 2)
     return lang_lower_fail(l, node, "dot() needs two dimensions or more, this block has shape %s",
                            lang_lower_shape_text(v->block.size, v->block.rank, shape));

@@ -67,13 +67,20 @@ static void pass_name_on(block_program *p, const bool *read, int gone) {
   }
 }
 
+static usage drop_in(lang_lowerer *l, block_statement **list) {
+  usage u = {.program = l->program};
+  do {
+    u.read = WF_ARENA_ARRAY(l->arena, (size_t)l->program->buffer_count + 1, bool);
+    block_visit(*list, mark_read, &u);
+  } while (remove_unused(&u, list));
+  return u;
+}
+
+void lang_lower_drop_unused(lang_lowerer *l, block_statement **list) { drop_in(l, list); }
+
 static void drop_unused(lang_lowerer *l) {
   block_program *p = l->program;
-  usage u = {.program = p};
-  do {
-    u.read = WF_ARENA_ARRAY(l->arena, (size_t)p->buffer_count + 1, bool);
-    block_visit(p->body, mark_read, &u);
-  } while (remove_unused(&u, &p->body));
+  const usage u = drop_in(l, &p->body);
   const renumbering r = {.buffer = WF_ARENA_ARRAY(l->arena, (size_t)p->buffer_count + 1, int)};
   int count = 0;
   for (int b = 0; b < p->buffer_count; b++)
@@ -96,7 +103,7 @@ static void mark_tensor(void *context, block_statement *s) {
 }
 
 static void size_tensors(lang_lowerer *l) {
-  for (int t = 0; t < l->program->tensor_count; t++)
+  for (int t = 0; t < l->param_tensors; t++)
     l->program->tensors[t].elements = l->tensor_end[t] > 0 ? l->tensor_end[t] : 1;
   block_visit(l->program->body, mark_tensor, l->program);
 }
@@ -298,7 +305,7 @@ bool lang_lower_finish(lang_lowerer *l) {
   if (l->program->body == NULL) return lang_lower_fail(l, l->instance->kernel->function, "this kernel stores nothing");
   if (!lang_lower_check_wraps(l)) return false;
   lang_lower_spread(l);
-  if (!lang_lower_shapes(l)) return false;
+  if (!lang_lower_shapes(l) || !lang_lower_parts(l)) return false;
   find_dims(l);
   block_visit(l->program->body, check_store, &check);
   return !check.failed;

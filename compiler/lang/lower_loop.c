@@ -131,7 +131,7 @@ static bool loop_body(lang_lowerer *l, const loop_state *s) {
 
 typedef struct snapshot {
   block_statement **tail;
-  int buffers, loops;
+  int buffers, loops, parked;
   size_t events, plans;
   unsigned stores;
   lang_lower_value *locals;
@@ -142,6 +142,7 @@ static snapshot take_snapshot(lang_lowerer *l) {
   snapshot s = {l->tail,
                 l->buffer_count,
                 l->program->loop_count,
+                l->parked,
                 l->event_count,
                 l->plan_count,
                 l->stores,
@@ -155,6 +156,8 @@ static void go_back(lang_lowerer *l, const snapshot *s) {
   *l->tail = NULL;
   l->buffer_count = l->program->buffer_count = s->buffers;
   l->program->loop_count = s->loops;
+  l->parked = s->parked;
+  l->program->tensor_count = l->param_tensors + s->parked;
   l->event_count = l->event_at = s->events;
   l->plan_count = l->plan_at = s->plans;
   l->stores = s->stores;
@@ -223,12 +226,21 @@ static bool enter(lang_lowerer *l, const loop_state *s, const lang_lower_plan *p
   return true;
 }
 
+// An operand of a product that the body computes for the next iteration.
+static bool refuse_operand(lang_lowerer *l, const loop_state *s, int i) {
+  lang_lower_fail(l, s->node, "'%s' is multiplied and computed anew in each iteration", carried_name(l, s, i));
+  lang_lower_hint(l, "loop over static_range(), or leave the iterations to a kernel each");
+  return false;
+}
+
 static bool leave_block(lang_lowerer *l, const loop_state *s, int i) {
   lang_lower_value *v = carried(l, s, i);
   const lang_lower_value *before = &s->before[i];
   if (!lang_lower_same_kind(v, before) ||
       l->program->buffers[v->block.buffer].type != l->program->buffers[before->block.buffer].type)
     return lang_lower_fail(l, s->node, "'%s' changes its shape or type in this loop", carried_name(l, s, i));
+  if (lang_lower_is_operand(l, before->block.buffer) && lang_lower_is_computed(l, v->block.buffer))
+    return refuse_operand(l, s, i);
   if (v->block.buffer != before->block.buffer && !lang_lower_assign_block(l, s->node, &before->block, &v->block))
     return false;
   *v = *before;

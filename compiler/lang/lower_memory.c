@@ -169,6 +169,11 @@ static bool emit_load(lang_lowerer *l, const lang_ast *node, const block_access 
   return true;
 }
 
+bool lang_lower_load_access(lang_lowerer *l, const lang_ast *node, const block_access *access,
+                            lang_lower_value *result) {
+  return emit_load(l, node, access, 0, 0, result);
+}
+
 // Dimensions of a block of pointers that have no end of their own.
 static unsigned open_dims(const target *t) { return t->p->span.line != 0 ? 0 : ((1U << t->p->rank) - 1) & ~t->checked; }
 

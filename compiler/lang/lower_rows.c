@@ -320,3 +320,12 @@ bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lowe
   return (!s->store.apart || int32_view(l, node, &rows->of, &s->store.statistics)) &&
          int32_view(l, node, &rows->block, &s->store.source);
 }
+
+bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, lang_lower_value *result) {
+  block_statement s = {.kind = BLOCK_STORE};
+  if (rows->form != LOWER_ROWS_I8) {
+    lang_lower_fail(l, node, "dot() multiplies int8 blocks: %s become one as a whole", lang_lower_rows_text(rows));
+    return is_norm(rows) ? false : hint_at_form(l);
+  }
+  return lang_lower_row_store(l, node, rows, &s) && lang_lower_park(l, node, &s, &rows->block, result);
+}

@@ -130,6 +130,10 @@ static void follow_store(follower *f, const block_statement *s) {
   const block_access *a = &s->store.access;
   const beyond *b;
   if (!any(f, source, &b)) return;
+  if (lang_lower_is_working(f->l, a->tensor)) {
+    refuse(f, s, b, "what was computed of it cannot be an operand of dot()", "mask what is loaded instead");
+    return;
+  }
   bool left_out = a->rank == f->l->program->buffers[source].rank && s->store.epilogue.pool.stride == 0;
   for (int d = 0; d < a->rank && left_out; d++) {
     const beyond *wrapped = &f->of[source].dim[d], stored = {true, a->tensor, a->dim[d].offset, a->dim[d].extent};

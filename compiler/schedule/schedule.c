@@ -7,6 +7,7 @@
 #include "compiler/schedule/emit.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/loop.h"
+#include "compiler/schedule/part.h"
 
 static bool expand_statement(void *context, const sched_walk *w, const block_statement *s) {
   sched_expand *e = context;
@@ -138,14 +139,18 @@ static void add_packed(const sched_expand *e, command_program *out) {
   command_add_tensor(out, &packed);
 }
 
-static command_program *put_in_order(const sched_expand *e) {
+static void put_behind(const sched_expand *e, command_program *out) {
   sched_order order = {0};
   sched_interleave(&e->streams, &order, e->arena);
+  sched_emit(&e->streams, &order, out, e->arena);
+  out->macs += e->macs;
+}
+
+static command_program *put_in_order(const sched_expand *e) {
   command_program *out = command_create(e->program->name, e->array);
   sched_emit_tensors(e->program, out);
   add_packed(e, out);
-  sched_emit(&e->streams, &order, out, e->arena);
-  out->macs = e->macs;
+  put_behind(e, out);
   return out;
 }
 
@@ -160,13 +165,43 @@ static command_program *expand(const sched_source *source, const sched_options *
   return out;
 }
 
+// ---- programs in parts
+
+static command_program *expand_parts(const sched_part *part, const sched_options *options, wf_diag *diag) {
+  command_program *out = command_create(part->program.name, options->array);
+  bool good = true;
+  sched_emit_tensors(&part->program, out);
+  for (; part != NULL && good; part = part->next) {
+    wf_arena *arena = wf_arena_create();
+    sched_expand e;
+    good = sched_expand_source(&e, &(sched_source){.program = &part->program}, options, arena, diag);
+    if (good) put_behind(&e, out);
+    wf_arena_destroy(arena);
+  }
+  if (good) return out;
+  command_destroy(out);
+  return NULL;
+}
+
+static command_program *in_parts(const block_program *program, const sched_options *options, bool *whole,
+                                 wf_diag *diag) {
+  wf_arena *arena = wf_arena_create();
+  const sched_part *first = sched_parts_of(program, arena);
+  *whole = first->next == NULL;
+  command_program *out = *whole ? NULL : expand_parts(first, options, diag);
+  wf_arena_destroy(arena);
+  return out;
+}
+
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
-  bool failed;
+  bool failed, whole;
   sched_options own = *options;
   if (!sched_check_size(program, options->array, diag)) return NULL;
   if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
+  command_program *out = in_parts(program, options, &whole, diag);
+  if (!whole) return out;
   own.pack = true;
-  command_program *out = expand(&(sched_source){.program = program}, &own, &failed, diag);
+  out = expand(&(sched_source){.program = program}, &own, &failed, diag);
   own.pack = false;
   return failed ? expand(&(sched_source){.program = program}, &own, &failed, diag) : out;
 }

@@ -127,7 +127,7 @@ static inline bool agrees(const kernel_case *c) {
   void **blocks = run_blocks(c), **oracle = run_oracle(c);
   bool changed = false, same = true;
   for (int t = 0; t < c->count; t++) {
-    same &= memcmp(blocks[t], oracle[t], tensor_bytes(c, t)) == 0;
+    if (!c->program->tensors[t].working) same &= memcmp(blocks[t], oracle[t], tensor_bytes(c, t)) == 0;
     changed |= memcmp(oracle[t], c->tensors[t].data, tensor_bytes(c, t)) != 0;
   }
   if (!same || !changed) block_print(c->program, stderr);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks that the kernel computed as operands of products: see lower.h.
+//
+// Products read the scratchpad, and results leave for main memory: a computed block is stored to memory of the
+// compiler's own and loaded from there. Where in it the iterations have their places, lower_parts.c says.
+#include "compiler/block/build.h"
+#include "compiler/lang/lower.h"
+
+enum { CHAIN_MAX = 8 };
+
+bool lang_lower_is_working(const lang_lowerer *l, int tensor) { return tensor >= l->param_tensors; }
+
+// ---- what was computed
+
+// The statement that writes a buffer, if there is one only.
+static const block_statement *writer_of(const lang_lowerer *l, int buffer) {
+  const block_statement *found = NULL;
+  for (size_t e = 0; e < l->event_at; e++) {
+    block_view *views[BLOCK_VIEWS_MAX];
+    block_statement *s = l->events[e];
+    if (!block_has_target(s) || block_views(s, views) == 0 || views[0]->buffer != buffer) continue;
+    if (found != NULL) return NULL;
+    found = s;
+  }
+  return found;
+}
+
+// What fuse makes a part of the load: copies, one scale, rounding.
+bool lang_lower_is_computed(const lang_lowerer *l, int buffer) {
+  int scales = 0;
+  for (int step = 0; step < CHAIN_MAX; step++) {
+    const block_statement *s = writer_of(l, buffer);
+    if (s != NULL && s->kind == BLOCK_LOAD) return scales > 1;
+    if (s == NULL || s->kind != BLOCK_ELEMENTWISE || s->elementwise.a.is_number) return true;
+    const block_op op = s->elementwise.op;
+    if (op != BLOCK_OP_COPY && op != BLOCK_OP_SCALE && op != BLOCK_OP_TO_I8) return true;
+    scales += op == BLOCK_OP_SCALE;
+    buffer = s->elementwise.a.view.buffer;
+  }
+  return true;
+}
+
+bool lang_lower_is_operand(const lang_lowerer *l, int buffer) {
+  for (size_t e = 0; e < l->event_at; e++) {
+    const block_statement *s = l->events[e];
+    if (s->kind == BLOCK_DOT && (s->dot.a.buffer == buffer || s->dot.b.buffer == buffer)) return true;
+  }
+  return false;
+}
+
+// ---- by way of memory
+
+static int new_tensor(lang_lowerer *l) {
+  const int tensor = l->param_tensors + l->parked++;
+  if (l->recording) block_add_tensor(l->program, block_fresh_name(l->program, "parked", ""), BLOCK_I8, 1);
+  return tensor;
+}
+
+// One block behind the other, row by row.
+static block_access access_of(int tensor, const lang_lower_block *block) {
+  block_access access = {.tensor = tensor, .rank = block->rank};
+  int64_t stride = 1;
+  for (int d = block->rank - 1; d >= 0; stride *= block->size[d--])
+    access.dim[d] = (block_access_dim){.step = 1, .size = block->size[d], .extent = block->size[d], .stride = stride};
+  return access;
+}
+
+bool lang_lower_park(lang_lowerer *l, const lang_ast *node, block_statement *store, const lang_lower_block *block,
+                     lang_lower_value *result) {
+  lang_lower_block plain = *block;
+  if (plain.transposed) {
+    plain.size[0] = block->size[1];
+    plain.size[1] = block->size[0];
+  }
+  const block_access access = access_of(new_tensor(l), &plain);
+  store->store.access = access;
+  if (lang_lower_emit(l, node, store) == NULL || !lang_lower_load_access(l, node, &access, result)) return false;
+  result->block.transposed = block->transposed;
+  for (int d = 0; d < block->rank; d++) result->block.size[d] = block->size[d];
+  return true;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of blocks that the kernel computed: random kernels of several forms and sizes. Engines leave what the
+// kernel's interpreter says, byte by byte. "rtl" as argument: a few on that engine, too; a number: so many programs.
+#include "base/random.h"
+#include "base/test.h"
+#include "runner/oracle.h"
+#include "sim/run.h"
+
+enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 20 };
+
+typedef struct options {
+  int programs;
+  bool rtl;
+} options;
+
+typedef struct program {
+  uint64_t seed;
+  bool normed;  // needs the normaliser
+  char text[TEXT_MAX];
+} program;
+
+static int below(program *p, int limit) { return (int)(wf_random_next(&p->seed) % (uint64_t)limit); }
+
+static int size_of(program *p) {
+  static const int sizes[] = {1, 3, 8, 16, 17, 20, 33};
+  return sizes[below(p, 7)];
+}
+
+// ---- text
+
+typedef struct shape {
+  int rows, columns;
+} shape;
+
+// A block of a matrix, whole but for `rows` rows from program_id(0) on where they are not 0.
+static void write_load(FILE *out, const char *name, const char *tensor, shape s, int rows) {
+  fprintf(out, "  %s = tl.load(tl.make_block_ptr(%s, (%d, %d), (%d, 1), (%s, 0), (%d, %d), (1, 0))", name, tensor,
+          s.rows, s.columns, s.columns, rows == 0 ? "0" : "m", rows == 0 ? s.rows : rows, s.columns);
+  fprintf(out, rows == 0 ? ")\n" : ", boundary_check=(0,))\n");
+}
+
+static void write_store(FILE *out, const char *value, shape s, int rows) {
+  fprintf(out,
+          "  tl.store(tl.make_block_ptr(y, (%d, %d), (%d, 1), (m, 0), (%d, %d), (1, 0)), %s, boundary_check=(0,))\n",
+          s.rows, s.columns, s.columns, rows, s.columns, value);
+}
+
+static void write_head(FILE *out, const char *tensors, int rows) {
+  fprintf(out, "import triton.language as tl\n@triton.jit\ndef k(%s):\n  m = tl.program_id(0) * %d\n", tensors, rows);
+}
+
+// softmax(q k^T) v; or layer norm of x w, times v.
+static void write_rows(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), keys = size_of(p), width = size_of(p);
+  const bool softmax = below(p, 3) != 0;
+  p->normed = true;
+  write_head(out, "q: tl.int8, k: tl.int8, v: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "q", (shape){total, depth}, rows);
+  write_load(out, "b", "k", (shape){keys, depth}, 0);
+  write_load(out, "c", "v", (shape){keys, width}, 0);
+  fprintf(out, "  s = tl.dot(a, b.T)\n");
+  if (softmax)
+    fprintf(out,
+            "  e = tl.exp((s - tl.max(s, axis=1)[:, None]) * 0.0%d)\n"
+            "  p = (e / tl.sum(e, axis=1)[:, None] * 127).to(tl.int8)\n",
+            10 + below(p, 80));
+  else
+    fprintf(out,
+            "  d = s - (tl.sum(s, axis=1) / %d)[:, None]\n  i = tl.rsqrt(tl.sum(d * d, axis=1) / %d)\n"
+            "  p = (d * i[:, None]).to(tl.int8)\n",
+            keys, keys);
+  fprintf(out, "  o = (tl.dot(p, c) * %s).to(tl.int8)\n", softmax ? "0.01" : "0.4");
+  write_store(out, "o", (shape){total, width}, rows);
+}
+
+// Two layers with the hidden one in a loop or at once, bias and ReLU as they come.
+static void write_layers(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), step = 4 * (1 + below(p, 8)), hidden = step * (1 + below(p, 3)), width = size_of(p);
+  write_head(out, "x: tl.int8, w: tl.int8, b: tl.int32, u: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "x", (shape){total, depth}, rows);
+  fprintf(out, "  acc = tl.zeros((%d, %d), tl.int32)\n  for h in range(0, %d, %d):\n", rows, width, hidden, step);
+  fprintf(out, "    c = tl.load(tl.make_block_ptr(w, (%d, %d), (%d, 1), (0, h), (%d, %d), (1, 0)))\n", depth, hidden,
+          hidden, depth, step);
+  fprintf(out, "    d = tl.dot(a, c)");
+  if (below(p, 2) == 0)
+    fprintf(out, "\n    d = d + tl.load(tl.make_block_ptr(b, (1, %d), (0, 1), (0, h), (1, %d), (1, 0)))", hidden, step);
+  fprintf(out, "\n    e = %s.to(tl.int8)\n", below(p, 2) == 0 ? "tl.maximum(d * 0.01, 0)" : "(d * 0.01)");
+  fprintf(out, "    v = tl.load(tl.make_block_ptr(u, (%d, %d), (%d, 1), (h, 0), (%d, %d), (1, 0)))\n", hidden, width,
+          width, step, width);
+  fprintf(out, "    acc += tl.dot(e, v)\n");
+  write_store(out, "(acc * 0.02).to(tl.int8)", (shape){total, width}, rows);
+}
+
+// y = (x w) (x w)^T, then times v, in three parts; or a computed block that a loop multiplies by one block after
+// another.
+static void write_chain(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), middle = size_of(p), width = size_of(p);
+  write_head(out, "x: tl.int8, w: tl.int8, v: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "x", (shape){total, depth}, rows);
+  write_load(out, "b", "w", (shape){depth, middle}, 0);
+  write_load(out, "c", "v", (shape){rows, width}, 0);
+  fprintf(out, "  d = (tl.dot(a, b) * 0.01).to(tl.int8)\n  g = (tl.dot(d, d.T) * 0.01).to(tl.int8)\n");
+  fprintf(out, "  o = tl.dot(g, c)\n");
+  write_store(out, "(o * 0.02).to(tl.int8)", (shape){total, width}, rows);
+}
+
+// A computed block that a loop multiplies by one block after another.
+static void write_many(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), middle = size_of(p), step = 4 * (1 + below(p, 5)), width = step * (1 + below(p, 3));
+  write_head(out, "x: tl.int8, w: tl.int8, v: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "x", (shape){total, depth}, rows);
+  write_load(out, "b", "w", (shape){depth, middle}, 0);
+  fprintf(out, "  d = tl.maximum(tl.dot(a, b) * 0.01, 0).to(tl.int8)\n  for n in range(0, %d, %d):\n", width, step);
+  fprintf(out, "    c = tl.load(tl.make_block_ptr(v, (%d, %d), (%d, 1), (0, n), (%d, %d), (1, 0)))\n", middle, width,
+          width, middle, step);
+  fprintf(out, "    o = (tl.dot(d, c) * 0.03).to(tl.int8)\n");
+  fprintf(out,
+          "    tl.store(tl.make_block_ptr(y, (%d, %d), (%d, 1), (m, n), (%d, %d), (1, 0)), o, boundary_check=(0,))\n",
+          total, width, width, rows, step);
+}
+
+static void draw(program *p, uint64_t seed) {
+  static void (*const forms[])(program *, FILE *, int, int) = {write_rows, write_layers, write_chain, write_many};
+  *p = (program){.seed = seed};
+  const int rows = 4 * (1 + below(p, 5)), programs = 1 + below(p, 3), total = rows * programs - below(p, 4);
+  FILE *out = fmemopen(p->text, sizeof p->text, "w");
+  forms[below(p, 4)](p, out, total, rows);
+  fprintf(out, "grid = (%d,)\n", programs);
+  fclose(out);
+}
+
+// ---- runs
+
+static bool judge(const compile_result *compiled, const run_oracle *o, const char *engine) {
+  wf_diag diag = wf_diag_to(stderr);
+  const run_config config = {.engine = sim_engine_find(engine)};
+  run_oracle_verdict verdict;
+  if (run_oracle_judge(o, compiled, &config, &verdict, &diag) && verdict.wrong == 0) return true;
+  print_error("engine %s\n", engine);
+  return false;
+}
+
+static bool parks(const compile_result *compiled) {
+  for (int t = 0; t < compiled->block->tensor_count; t++)
+    if (compiled->block->tensors[t].working) return compiled->commands->fences > 1;
+  return false;
+}
+
+static bool run(const program *p, const hw_array *array, bool rtl) {
+  wf_diag diag = wf_diag_to(stderr);
+  const compile_request request = {.file = "chain.py", .text = p->text, .length = strlen(p->text), .array = array};
+  compile_result compiled;
+  run_oracle o = {0};
+  const bool good = compile(&request, &compiled, &diag) && parks(&compiled) &&
+                    run_oracle_fill(&o, &compiled, p->seed, &diag) && run_oracle_expect(&o, &compiled, &diag) &&
+                    judge(&compiled, &o, "ref") && judge(&compiled, &o, "cycle") &&
+                    (!rtl || judge(&compiled, &o, "rtl"));
+  if (!good) print_error("array %s:\n%s", array->name, p->text);
+  run_oracle_release(&o);
+  compile_release(&compiled);
+  return good;
+}
+
+static void test_random(void **state) {
+  static const char *const arrays[] = {"dim4", "dim8", "transformer-16", "dim32"};
+  const options *o = *state;
+  wf_diag diag = wf_diag_to(stderr);
+  for (int i = 0; i < o->programs; i++) {
+    hw_array array;
+    program p;
+    assert_true(hw_array_load(&array, o->rtl ? "transformer-16" : arrays[i % 4], &diag));
+    draw(&p, 1000 + (uint64_t)i);
+    array.units.normaliser |= p.normed;
+    assert_true(run(&p, &array, o->rtl));
+  }
+}
+
+int main(int argc, char **argv) {
+  options o = {.programs = PROGRAMS};
+  if (argc > 1 && strcmp(argv[1], "rtl") == 0)
+    o = (options){.programs = RTL_PROGRAMS, .rtl = true};
+  else if (argc > 1)
+    o.programs = atoi(argv[1]);
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
