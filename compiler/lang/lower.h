@@ -318,6 +318,9 @@ bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower
 // ---- lower_park.c, lower_parts.c
 // Whether an int8 block is other than what a load brings, perhaps scaled.
 bool lang_lower_is_computed(const lang_lowerer *l, int buffer);
+bool lang_lower_is_negated(const lang_lowerer *l, int buffer);  // rounded behind a scale below 0
+// A block as it can be used again: one that was computed is parked, if it is of int8.
+bool lang_lower_settle(lang_lowerer *l, const lang_ast *node, lang_lower_value *v);
 bool lang_lower_is_operand(const lang_lowerer *l, int buffer);  // of a product so far
 // The block as it is loaded back from memory of its own. `store`: without its access.
 bool lang_lower_park(lang_lowerer *l, const lang_ast *node, block_statement *store, const lang_lower_block *block,

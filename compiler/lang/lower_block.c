@@ -164,14 +164,11 @@ static bool are_matrices(const lang_lower_value *v) {
 // A block that the kernel computed comes by way of memory.
 static bool operand_of(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
   const lang_lower_value from = *v;
-  block_statement store = {.kind = BLOCK_STORE};
   if (v->kind == VALUE_ROWS) return lang_lower_row_park(l, node, from.rows, v);
   if (v->kind != VALUE_BLOCK) return lang_lower_fail(l, node, "dot() needs blocks, not %s", lang_lower_kind_text(v));
   if (l->program->buffers[v->block.buffer].type != BLOCK_I8)
     return lang_lower_fail(l, node, "dot() multiplies int8 blocks, this one is %s", lang_lower_type_text(l, &v->block));
-  if (!lang_lower_is_computed(l, v->block.buffer)) return true;
-  store.store.source = block_whole(l->program, v->block.buffer);
-  return lang_lower_park(l, node, &store, &from.block, v);
+  return lang_lower_settle(l, node, v);
 }
 
 static bool product_operand(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, int leading) {
@@ -295,9 +292,11 @@ static bool emit_conversion(lang_lowerer *l, const lang_ast *node, block_op op, 
                             const lang_lower_value *v, block_type type, lang_lower_value *result) {
   const int buffer = lang_lower_new_buffer(l, node, type, v->block.size, v->block.rank);
   if (buffer == BLOCK_NONE) return false;
+  lang_lower_value from = *v;
+  if (!lang_lower_settle(l, node, &from)) return false;
   const block_operand by = {.is_number = op == BLOCK_OP_SCALE, .number = op == BLOCK_OP_SCALE ? factor : 0};
   *result = lang_lower_block_value(buffer, v->block.size, v->block.rank);
-  return emit_elementwise(l, node, op, buffer, whole(l, &v->block), by);
+  return emit_elementwise(l, node, op, buffer, whole(l, &from.block), by);
 }
 
 bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
@@ -412,7 +411,8 @@ static bool with_number(lang_lowerer *l, const lang_ast *node, operands *o, int 
   // A block of integers times a float is one operation.
   if (op == BLOCK_OP_MUL && o->type == BLOCK_F32 && l->program->buffers[o->a.block.buffer].type != BLOCK_F32)
     return emit_scale(l, node, o, result);
-  if (!widen(l, node, &o->a, o->type)) return false;
+  const bool settles = op == BLOCK_OP_MAX && lang_lower_is_negated(l, o->a.block.buffer);
+  if ((settles && !lang_lower_settle(l, node, &o->a)) || !widen(l, node, &o->a, o->type)) return false;
   const lang_lower_block *a = &o->a.block;
   const int target = can_hold(l, a, into, o->type, a->size, a->rank)
                          ? a->buffer

@@ -11,7 +11,9 @@
 
 typedef struct usage {
   block_program *program;
-  bool *read;
+  const lang_lowerer *l;
+  bool *read;    // per buffer
+  bool *loaded;  // per tensor; NULL: other parts load them
 } usage;
 
 static void mark_read(void *context, block_statement *s) {
@@ -19,9 +21,16 @@ static void mark_read(void *context, block_statement *s) {
   block_view *views[BLOCK_VIEWS_MAX];
   const int count = block_views(s, views);
   const int target = block_has_target(s) ? views[0]->buffer : BLOCK_NONE;
+  if (s->kind == BLOCK_LOAD && u->loaded != NULL) u->loaded[s->load.access.tensor] = true;
   // What an operation on a value adds to the same value is no use of it.
   for (int v = target != BLOCK_NONE ? 1 : 0; v < count; v++)
     if (views[v]->buffer != target) u->read[views[v]->buffer] = true;
+}
+
+// Nobody loads the block that it parks.
+static bool parks_in_vain(const usage *u, const block_statement *s) {
+  return s->kind == BLOCK_STORE && u->loaded != NULL && lang_lower_is_working(u->l, s->store.access.tensor) &&
+         !u->loaded[s->store.access.tensor];
 }
 
 // Removes statements whose result is not read, and loops that are empty then.
@@ -31,9 +40,8 @@ static bool remove_unused(const usage *u, block_statement **list) {
     block_statement *s = *list;
     block_view *views[BLOCK_VIEWS_MAX];
     if (s->kind == BLOCK_FOR) changed |= remove_unused(u, &s->loop.body);
-    const bool gone = s->kind == BLOCK_FOR
-                          ? s->loop.body == NULL
-                          : block_has_target(s) && block_views(s, views) > 0 && !u->read[views[0]->buffer];
+    const bool unread = block_has_target(s) && block_views(s, views) > 0 && !u->read[views[0]->buffer];
+    const bool gone = s->kind == BLOCK_FOR ? s->loop.body == NULL : unread || parks_in_vain(u, s);
     changed |= gone;
     if (gone)
       *list = s->next;
@@ -67,20 +75,21 @@ static void pass_name_on(block_program *p, const bool *read, int gone) {
   }
 }
 
-static usage drop_in(lang_lowerer *l, block_statement **list) {
-  usage u = {.program = l->program};
+static usage drop_in(lang_lowerer *l, block_statement **list, bool whole) {
+  usage u = {.program = l->program, .l = l};
   do {
+    if (whole) u.loaded = WF_ARENA_ARRAY(l->arena, (size_t)l->program->tensor_count + 1, bool);
     u.read = WF_ARENA_ARRAY(l->arena, (size_t)l->program->buffer_count + 1, bool);
     block_visit(*list, mark_read, &u);
   } while (remove_unused(&u, list));
   return u;
 }
 
-void lang_lower_drop_unused(lang_lowerer *l, block_statement **list) { drop_in(l, list); }
+void lang_lower_drop_unused(lang_lowerer *l, block_statement **list) { drop_in(l, list, false); }
 
 static void drop_unused(lang_lowerer *l) {
   block_program *p = l->program;
-  const usage u = drop_in(l, &p->body);
+  const usage u = drop_in(l, &p->body, true);
   const renumbering r = {.buffer = WF_ARENA_ARRAY(l->arena, (size_t)p->buffer_count + 1, int)};
   int count = 0;
   for (int b = 0; b < p->buffer_count; b++)

@@ -40,6 +40,15 @@ bool lang_lower_is_computed(const lang_lowerer *l, int buffer) {
   return true;
 }
 
+// Of which there is no maximum on the way out.
+bool lang_lower_is_negated(const lang_lowerer *l, int buffer) {
+  const block_statement *to_i8 = writer_of(l, buffer), *scale = NULL;
+  if (to_i8 == NULL || to_i8->kind != BLOCK_ELEMENTWISE || to_i8->elementwise.op != BLOCK_OP_TO_I8) return false;
+  scale = writer_of(l, to_i8->elementwise.a.view.buffer);
+  return scale != NULL && scale->kind == BLOCK_ELEMENTWISE && scale->elementwise.op == BLOCK_OP_SCALE &&
+         scale->elementwise.b.is_number && scale->elementwise.b.number < 0;
+}
+
 bool lang_lower_is_operand(const lang_lowerer *l, int buffer) {
   for (size_t e = 0; e < l->event_at; e++) {
     const block_statement *s = l->events[e];
@@ -78,4 +87,12 @@ bool lang_lower_park(lang_lowerer *l, const lang_ast *node, block_statement *sto
   result->block.transposed = block->transposed;
   for (int d = 0; d < block->rank; d++) result->block.size[d] = block->size[d];
   return true;
+}
+
+bool lang_lower_settle(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
+  const lang_lower_block from = v->block;
+  block_statement store = {.kind = BLOCK_STORE};
+  if (l->program->buffers[from.buffer].type != BLOCK_I8 || !lang_lower_is_computed(l, from.buffer)) return true;
+  store.store.source = block_whole(l->program, from.buffer);
+  return lang_lower_park(l, node, &store, &from, v);
 }

@@ -188,7 +188,43 @@ static void cut(const parts *p) {
   program->body = all;
 }
 
+// ---- memory that nobody needs
+
+typedef struct numbers {  // per tensor
+  bool *used;
+  int *of;
+} numbers;
+
+static void see_tensor(void *context, block_statement *s) {
+  numbers *n = context;
+  if (block_memory(s) != NULL) n->used[block_memory(s)->tensor] = true;
+}
+
+static void number_tensor(void *context, block_statement *s) {
+  const numbers *n = context;
+  if (block_memory(s) != NULL) block_memory(s)->tensor = n->of[block_memory(s)->tensor];
+}
+
+// Blocks that were parked for what is not used.
+static void drop_tensors(lang_lowerer *l) {
+  block_program *program = l->program;
+  const size_t room = (size_t)program->tensor_count + 1;
+  numbers n = {WF_ARENA_ARRAY(l->arena, room, bool), WF_ARENA_ARRAY(l->arena, room, int)};
+  int count = l->param_tensors;
+  for (int t = 0; t < count; t++) n.of[t] = t;
+  block_visit(program->body, see_tensor, &n);
+  for (int t = count; t < program->tensor_count; t++) {
+    n.of[t] = count;
+    program->tensors[count] = program->tensors[t];
+    if (n.used[t]) count++;
+  }
+  block_visit(program->body, number_tensor, &n);
+  program->tensor_count = count;
+  l->parked = count - l->param_tensors;
+}
+
 bool lang_lower_parts(lang_lowerer *l) {
+  drop_tensors(l);
   const size_t buffers = (size_t)l->program->buffer_count + 1, tensors = (size_t)l->program->tensor_count + 1;
   int around[BLOCK_LOOPS_MAX];
   if (l->parked == 0) return true;

@@ -169,7 +169,8 @@ static bool largest(fuse_context *c, fuse_value *v, const fuse_value *other) {
   bool fits = one_carried && largest_of(c, v) && largest_of(c, &right);
   if (!fits || (v->carried != BLOCK_NONE && right.carried != BLOCK_NONE))
     return refuse(c, "maximum of two blocks",
-                  "what there is: maximum(x, 0), and pooling: a running maximum over loaded int8 blocks");
+                  "what there is: maximum(x, 0); pooling, a running maximum over loaded int8 blocks; and leaky ReLU "
+                  "as two results that are added (workloads/kernels/leaky.py)");
   size_t left_count = (size_t)v->load_count, right_count = (size_t)right.load_count;
   block_statement **loads = WF_ARENA_ARRAY(c->arena, left_count + right_count, block_statement *);
   if (left_count != 0) memcpy(loads, v->loads, left_count * sizeof *loads);

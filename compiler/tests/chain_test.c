@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of blocks that the kernel computed: random kernels of several forms and sizes. Engines leave what the
 // kernel's interpreter says, byte by byte. "rtl" as argument: a few on that engine, too; a number: so many programs.
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/random.h"
 #include "base/test.h"
 #include "runner/oracle.h"
 #include "sim/run.h"
 
+static const double leaky_scale = 0.004;
 enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 20 };
 
 typedef struct options {
@@ -13,9 +17,16 @@ typedef struct options {
   bool rtl;
 } options;
 
+typedef struct shape {
+  int rows, columns;
+} shape;
+
 typedef struct program {
   uint64_t seed;
   bool normed;  // needs the normaliser
+  int slope;    // of results below 0, in eighths; 0: another form
+  shape shape;  // of the results, sums of so many products
+  int depth;
   char text[TEXT_MAX];
 } program;
 
@@ -27,10 +38,6 @@ static int size_of(program *p) {
 }
 
 // ---- text
-
-typedef struct shape {
-  int rows, columns;
-} shape;
 
 // A block of a matrix, whole but for `rows` rows from program_id(0) on where they are not 0.
 static void write_load(FILE *out, const char *name, const char *tensor, shape s, int rows) {
@@ -91,8 +98,7 @@ static void write_layers(program *p, FILE *out, int total, int rows) {
   write_store(out, "(acc * 0.02).to(tl.int8)", (shape){total, width}, rows);
 }
 
-// y = (x w) (x w)^T, then times v, in three parts; or a computed block that a loop multiplies by one block after
-// another.
+// d = x w, then (d d^T) v, in three parts; perhaps with d added.
 static void write_chain(program *p, FILE *out, int total, int rows) {
   const int depth = size_of(p), middle = size_of(p), width = size_of(p);
   write_head(out, "x: tl.int8, w: tl.int8, v: tl.int8, y: tl.int8", rows);
@@ -100,7 +106,7 @@ static void write_chain(program *p, FILE *out, int total, int rows) {
   write_load(out, "b", "w", (shape){depth, middle}, 0);
   write_load(out, "c", "v", (shape){rows, width}, 0);
   fprintf(out, "  d = (tl.dot(a, b) * 0.01).to(tl.int8)\n  g = (tl.dot(d, d.T) * 0.01).to(tl.int8)\n");
-  fprintf(out, "  o = tl.dot(g, c)\n");
+  fprintf(out, "  o = tl.dot(g, c)\n%s", width == middle ? "  o = o + d\n" : "");
   write_store(out, "(o * 0.02).to(tl.int8)", (shape){total, width}, rows);
 }
 
@@ -119,12 +125,27 @@ static void write_many(program *p, FILE *out, int total, int rows) {
           total, width, width, rows, step);
 }
 
+// A second slope for results below 0.
+static void write_leaky(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), most = 20, drawn = size_of(p), width = drawn < most ? drawn : most;  // for dim4
+  p->slope = 1 + below(p, 9);
+  write_head(out, "x: tl.int8, w: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "x", (shape){total, depth}, rows);
+  write_load(out, "b", "w", (shape){depth, width}, 0);
+  fprintf(out, "  s = tl.dot(a, b)\n  above = tl.maximum(s * %g, 0).to(tl.int8)\n", leaky_scale);
+  fprintf(out, "  below = tl.maximum((s * %g).to(tl.int8), 0)\n", -leaky_scale * p->slope / 8);
+  write_store(out, "(above + below * -1).to(tl.int8)", (shape){total, width}, rows);
+  p->shape = (shape){total, width};
+  p->depth = depth;
+}
+
 static void draw(program *p, uint64_t seed) {
-  static void (*const forms[])(program *, FILE *, int, int) = {write_rows, write_layers, write_chain, write_many};
+  static void (*const forms[])(program *, FILE *, int, int) = {write_rows, write_layers, write_chain, write_many,
+                                                               write_leaky};
   *p = (program){.seed = seed};
   const int rows = 4 * (1 + below(p, 5)), programs = 1 + below(p, 3), total = rows * programs - below(p, 4);
   FILE *out = fmemopen(p->text, sizeof p->text, "w");
-  forms[below(p, 4)](p, out, total, rows);
+  forms[below(p, 5)](p, out, total, rows);
   fprintf(out, "grid = (%d,)\n", programs);
   fclose(out);
 }
@@ -140,6 +161,24 @@ static bool judge(const compile_result *compiled, const run_oracle *o, const cha
   return false;
 }
 
+// -128 is out of reach.
+static int leaky(const program *p, int32_t sum) {
+  const double scale = leaky_scale * (sum < 0 ? p->slope / 8.0 : 1);
+  return (int)fmin(fmax(rint((double)sum * scale), -127), 127);
+}
+
+static bool is_leaky(const program *p, const run_oracle *o) {
+  const int8_t *x = (const int8_t *)o->before[0], *w = (const int8_t *)o->before[1], *y = (const int8_t *)o->after[2];
+  bool near = true;
+  for (int e = 0; p->slope != 0 && e < p->shape.rows * p->shape.columns; e++) {
+    int32_t sum = 0;
+    for (int k = 0; k < p->depth; k++)
+      sum += x[e / p->shape.columns * p->depth + k] * w[k * p->shape.columns + e % p->shape.columns];
+    near = near && abs(y[e] - leaky(p, sum)) <= 1;  // binary32 rounds a scale
+  }
+  return near;
+}
+
 static bool parks(const compile_result *compiled) {
   for (int t = 0; t < compiled->block->tensor_count; t++)
     if (compiled->block->tensors[t].working) return compiled->commands->fences > 1;
@@ -153,7 +192,7 @@ static bool run(const program *p, const hw_array *array, bool rtl) {
   run_oracle o = {0};
   const bool good = compile(&request, &compiled, &diag) && parks(&compiled) &&
                     run_oracle_fill(&o, &compiled, p->seed, &diag) && run_oracle_expect(&o, &compiled, &diag) &&
-                    judge(&compiled, &o, "ref") && judge(&compiled, &o, "cycle") &&
+                    is_leaky(p, &o) && judge(&compiled, &o, "ref") && judge(&compiled, &o, "cycle") &&
                     (!rtl || judge(&compiled, &o, "rtl"));
   if (!good) print_error("array %s:\n%s", array->name, p->text);
   run_oracle_release(&o);
