@@ -69,7 +69,7 @@ static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
 
 typedef struct graph_arguments {
   bool all;
-  const char *dims, *outputs, *stage;
+  const char *dims, *outputs, *values, *stage;
   uint64_t batch;
 } graph_arguments;
 
@@ -79,6 +79,7 @@ static const wf_option graph_rows[] = {
     {"dims", WF_TEXT(graph_arguments, dims), "NAME=N,..", "other open dimensions, by name or as INPUT:AXIS"},
     {"outputs", WF_TEXT(graph_arguments, outputs), "NAME,..",
      "tensors or nodes at which the network ends, instead of the file's outputs"},
+    {"values", WF_TEXT(graph_arguments, values), "FILE,..", ".pb files of inputs that are constants (also INPUT=FILE)"},
     {"stage", WF_TEXT(graph_arguments, stage), "STAGE",
      "model (default), quantised, placed: how far the compiler goes"},
 };
@@ -100,20 +101,25 @@ cli_exit cli_graph(int argc, char **argv) {
   wf_diag diag = wf_diag_to(stderr);
   cli_dims dims;
   cli_names outputs = {0};
+  cli_values values = {0};
   quantise_stage stage;
   bool parsed = cli_dims_parse(&dims, o.dims, &diag) && cli_names_parse(&outputs, "outputs", o.outputs, &diag) &&
                 find_stage(o.stage, &stage);
+  const bool valued = parsed && cli_values_parse(&values, o.values, &diag);
   const onnx_options options = {.batch = (int64_t)o.batch,
                                 .dims = dims.dims,
                                 .dim_count = dims.count,
+                                .values = values.values,
+                                .value_count = values.count,
                                 .outputs = outputs.names,
                                 .output_count = outputs.count};
-  graph *g = parsed ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
+  graph *g = valued ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
   const bool written = g == NULL || common.json == NULL || cli_write_json(common.json, graph_json(g, argv[0]), &diag);
   if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0))
     graph_print(g, o.all, stdout);
   graph_destroy(g);
   cli_dims_release(&dims);
   cli_names_release(&outputs);
+  cli_values_release(&values);
   return !parsed ? CLI_USAGE : diag.errors == 0 && written ? CLI_OK : CLI_BAD_INPUT;
 }

@@ -52,6 +52,8 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
      "networks: open dimensions of a file (also INPUT:AXIS=N)"},
     {"outputs", WF_TEXT(network_job_options, outputs), "NAME,..",
      "networks: tensors or nodes of a file at which the network ends, instead of its outputs"},
+    {"values", WF_TEXT(network_job_options, values), "FILE,..",
+     "networks: .pb files of inputs that are constants (also INPUT=FILE)"},
     {"size", WF_POSITIVE(network_job_options, network.size), "N", "generated networks: rows and columns of images"},
     {"seq", WF_POSITIVE(network_job_options, network.sequence), "N", "generated networks: tokens or time steps"},
     {"past", WF_POSITIVE(network_job_options, network.past), "N",
@@ -87,17 +89,22 @@ static graph *read_model(const network_job_options *options, const char *path, w
   if (networks_find(path) != NULL) return networks_create(path, &made, diag);
   cli_dims open;
   cli_names outputs = {0};
+  cli_values values = {0};
   graph *model = NULL;
-  if (cli_dims_parse(&open, options->dims, diag) && cli_names_parse(&outputs, "outputs", options->outputs, diag)) {
+  if (cli_dims_parse(&open, options->dims, diag) && cli_names_parse(&outputs, "outputs", options->outputs, diag) &&
+      cli_values_parse(&values, options->values, diag)) {
     const onnx_options file = {.batch = made.batch,
                                .dims = open.dims,
                                .dim_count = open.count,
+                               .values = values.values,
+                               .value_count = values.count,
                                .outputs = outputs.names,
                                .output_count = outputs.count};
     model = onnx_read(path, &file, diag);
   }
   cli_dims_release(&open);
   cli_names_release(&outputs);
+  cli_values_release(&values);
   return model;
 }
 

@@ -23,6 +23,7 @@ typedef struct network_job_options {
   const char *input_type;        // of images: "int8", "uint8"; NULL: int8
   const char *dims;              // "NAME=N,..": open dimensions of a file; NULL: none
   const char *outputs;           // "NAME,..": where the network ends; NULL: as the file says
+  const char *values;            // "FILE,..": inputs of a file that are constants; NULL: none
   uint64_t seed;                 // of random inputs and weights
   uint64_t residual_products;
   uint64_t samples;  // of calibration
@@ -40,7 +41,7 @@ typedef struct network_job_options {
 // Worse outputs are warned of, in dB.
 enum { NETWORK_JOB_POOR_DB = 20 };
 
-enum { NETWORK_JOB_OPTIONS = 23 };
+enum { NETWORK_JOB_OPTIONS = 24 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 

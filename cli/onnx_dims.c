@@ -53,3 +53,25 @@ void cli_names_release(cli_names *n) {
   wf_free(n->text);
   n->text = NULL;
 }
+
+static bool read_value(cli_values *v, const char *entry, wf_diag *diag) {
+  const char *equals = strrchr(entry, '=');
+  graph_tensor *tensor = &v->tensors[v->count];
+  if (!onnx_read_tensor(equals == NULL ? entry : equals + 1, v->arena, tensor, diag)) return false;
+  const char *input = equals == NULL ? tensor->name : wf_arena_text(v->arena, entry, (size_t)(equals - entry));
+  v->values[v->count++] = (onnx_value){input, tensor};
+  return true;
+}
+
+bool cli_values_parse(cli_values *v, const char *argument, wf_diag *diag) {
+  *v = (cli_values){.arena = wf_arena_create()};
+  bool good = cli_names_parse(&v->entries, "values", argument, diag);
+  for (int i = 0; i < v->entries.count && good; i++) good = read_value(v, v->entries.names[i], diag);
+  return good;
+}
+
+void cli_values_release(cli_values *v) {
+  cli_names_release(&v->entries);
+  if (v->arena != NULL) wf_arena_destroy(v->arena);
+  v->arena = NULL;
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of --dims (values of the dimensions that an ONNX file leaves open) and --outputs (where the network
-// ends).
+// The arguments of --dims (values of the dimensions that an ONNX file leaves open), --outputs (where the network ends)
+// and --values (inputs that are constants).
 #ifndef CLI_ONNX_DIMS_H
 #define CLI_ONNX_DIMS_H
 
@@ -27,5 +27,17 @@ typedef struct cli_names {
 // "NAME,NAME" as the argument of `option`; the rest as above.
 bool cli_names_parse(cli_names *n, const char *option, const char *argument, wf_diag *diag);
 void cli_names_release(cli_names *n);
+
+typedef struct cli_values {
+  cli_names entries;
+  wf_arena *arena;
+  graph_tensor tensors[CLI_NAMES_MAX];
+  onnx_value values[CLI_NAMES_MAX];
+  int count;
+} cli_values;
+
+// "FILE.pb,INPUT=FILE.pb": without INPUT the file says which it is; NULL: none. The rest as above.
+bool cli_values_parse(cli_values *v, const char *argument, wf_diag *diag);
+void cli_values_release(cli_values *v);
 
 #endif

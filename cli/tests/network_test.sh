@@ -78,6 +78,12 @@ expect 1 "no tensor and no node has the name 'nowhere'" "$weft" sim net.onnx --o
 expect 2 'not of the form NAME,NAME' "$weft" graph net.onnx --outputs ''
 expect 0 'output layer1.0.add' "$weft" graph net.onnx --outputs layer1.0.add
 
+# ---- inputs that are constants: the file says which one, or the command
+printf '\010\001\020\001\102\001q\112\004\000\000\000\000' > q.pb # f32 [1], of the name q
+expect 1 "a value is given for 'q', which is no input" "$weft" sim net.onnx --values q.pb
+expect 1 "a value is given for 'inputs'" "$weft" graph net.onnx --values inputs=q.pb
+expect 1 'nowhere.pb' "$weft" graph net.onnx --values nowhere.pb
+
 # ---- quality: layer by layer, ranges from files, nodes in float
 expect 0 'layers       dB' "$weft" sim resnet18 $network --array dim8 --quality 1 --json quality.json
 expect 0 '"input_sqnr_db":' cat quality.json

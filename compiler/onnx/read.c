@@ -108,6 +108,19 @@ static const graph_tensor *bound_value(const onnx_reader *r, const char *input) 
   return NULL;
 }
 
+static bool has_input(const Onnx__GraphProto *from, const char *name) {
+  for (size_t i = 0; i < from->n_input; i++)
+    if (from->input[i]->name != NULL && strcmp(from->input[i]->name, name) == 0) return true;
+  return false;
+}
+
+static bool values_have_inputs(onnx_reader *r, const Onnx__GraphProto *from) {
+  for (int i = 0; i < r->options->value_count; i++)
+    if (!has_input(from, r->options->values[i].input))
+      return onnx_fail(r, "a value is given for '%s', which is no input", r->options->values[i].input);
+  return true;
+}
+
 static bool has_type(const Onnx__ValueInfoProto *info, graph_type type) {
   graph_type found;
   return info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
@@ -121,6 +134,7 @@ static bool is_wanted(const onnx_cut *cut, const char *name) {
 
 static bool read_inputs(onnx_reader *r, const Onnx__GraphProto *from, const onnx_cut *cut, int *inputs, int *count) {
   *count = 0;
+  if (!values_have_inputs(r, from)) return false;
   for (size_t i = 0; i < from->n_input; i++) {
     const Onnx__ValueInfoProto *info = from->input[i];
     if (info->name == NULL || info->name[0] == '\0') return onnx_fail(r, "input %zu has no name", i);

@@ -212,6 +212,15 @@ static bool expand_reduce(graph *g, const graph_node *node) {
   }
 }
 
+// Without axes nothing is summed up if the node says so.
+static bool expand_sum_of_none(graph *g, const graph_node *node) {
+  const quantise_maker m = {g, node};
+  const bool none = !quantise_make_has(node, 1) || graph_elements(&g->tensors[node->inputs[1]]) == 0;
+  if (!none || graph_int(node, "noop_with_empty_axes", 0) == 0) return false;
+  quantise_make_unary(&m, GRAPH_OP_IDENTITY, node->inputs[0], node->outputs[0]);
+  return true;
+}
+
 // ---- constants that depend on shapes alone
 
 // What the operator makes of an input of that shape, of zeros or ones, as bool.
@@ -311,6 +320,7 @@ static const struct {
     {GRAPH_OP_REDUCE_L2, expand_reduce},
     {GRAPH_OP_REDUCE_LOG_SUM, expand_reduce},
     {GRAPH_OP_REDUCE_LOG_SUM_EXP, expand_reduce},
+    {GRAPH_OP_REDUCE_SUM, expand_sum_of_none},
     {GRAPH_OP_TRILU, expand_trilu},
     {GRAPH_OP_EYE_LIKE, expand_eye_like},
     {GRAPH_OP_GEMM, expand_gemm},

@@ -336,6 +336,12 @@ bool quantise_expand_global(graph *g, const graph_node *node) {
 
 // ---- resizing
 
+enum { RESIZED_MAX = 2048 };
+
+static bool is_mode(const graph_node *node, const char *name, const char *value) {
+  return strcmp(graph_text(node, name, ""), value) == 0;
+}
+
 // [out, in]: what Resize makes of the identity along one dimension.
 static int resizing_matrix(const quantise_maker *m, int axis, int64_t in, int64_t out) {
   const int64_t square[2] = {in, in}, sizes[2] = {out, in};
@@ -365,11 +371,53 @@ static int resize_axis(const quantise_maker *m, int x, int axis, int of_node, in
   return quantise_make_reshape(m, y, t.rank, dim, GRAPH_NONE);
 }
 
+// The places that nearest neighbours along one dimension come from: where the rows of the matrix have their ones. NULL:
+// the matrix is too large, or places lie outside.
+static const int64_t *places_along(const quantise_maker *m, int axis, int64_t in, int64_t out) {
+  if (in > RESIZED_MAX || out > RESIZED_MAX) return NULL;
+  const int made = resizing_matrix(m, axis, in, out);
+  const float *matrix = m->g->tensors[made].data;
+  int64_t *places = WF_ARENA_ARRAY(m->g->arena, (size_t)out + 1, int64_t);
+  for (int64_t i = 0; i < out && matrix != NULL; i++) {
+    while (places[i] < in && !(matrix[i * in + places[i]] > 0)) places[i]++;
+    if (places[i] == in) return NULL;
+  }
+  return matrix != NULL ? places : NULL;
+}
+
+// Each place as often as the factor says, in turn: no indices are needed.
+static bool is_repeated(const int64_t *places, int64_t in, int64_t out) {
+  for (int64_t i = 0; i < out; i++)
+    if (out % in != 0 || places[i] != i / (out / in)) return false;
+  return true;
+}
+
+static bool resize_nearest(graph *g, const graph_node *node) {
+  const quantise_maker m = {g, node};
+  const graph_tensor x = g->tensors[node->inputs[0]], y = g->tensors[node->outputs[0]];
+  const int64_t *places[GRAPH_RANK_MAX] = {NULL};
+  int now = node->inputs[0];
+  bool repeated = true;
+  if (is_mode(node, "coordinate_transformation_mode", "tf_crop_and_resize") || graph_elements(&x) == 0 ||
+      graph_elements(&y) == 0)
+    return false;
+  for (int d = 0; d < x.rank; d++) {
+    if (x.dim[d] == y.dim[d]) continue;
+    if ((places[d] = places_along(&m, d, x.dim[d], y.dim[d])) == NULL) return false;
+    repeated = repeated && is_repeated(places[d], x.dim[d], y.dim[d]);
+  }
+  for (int d = 0; d < x.rank && !repeated; d++)
+    if (places[d] != NULL)
+      now = quantise_make_along(&m, GRAPH_OP_GATHER, (int[]){now, quantise_make_integers(&m, places[d], (int)y.dim[d])},
+                                2, d, GRAPH_NONE);
+  if (!repeated) quantise_make_unary(&m, GRAPH_OP_IDENTITY, now, node->outputs[0]);
+  return !repeated;
+}
+
 static bool can_resize(const graph *g, const graph_node *node) {
-  enum { RESIZED_MAX = 2048 };
   const graph_tensor *x = &g->tensors[node->inputs[0]], *y = &g->tensors[node->outputs[0]];
-  if (strcmp(graph_text(node, "mode", "nearest"), "nearest") == 0 || !quantise_make_is_float(g, node, 0)) return false;
-  if (strcmp(graph_text(node, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0) return false;
+  if (!quantise_make_is_float(g, node, 0) || is_mode(node, "coordinate_transformation_mode", "tf_crop_and_resize"))
+    return false;
   for (int d = 0; d < x->rank; d++)
     if (x->dim[d] != y->dim[d] && (x->dim[d] > RESIZED_MAX || y->dim[d] > RESIZED_MAX)) return false;
   return graph_elements(x) > 0 && graph_elements(y) > 0;
@@ -380,6 +428,7 @@ bool quantise_expand_resize(graph *g, const graph_node *node) {
   static const int64_t last[4] = {0, 2, 3, 1}, first[4] = {0, 3, 1, 2};
   const quantise_maker m = {g, node};
   const graph_tensor x = g->tensors[node->inputs[0]], y = g->tensors[node->outputs[0]];
+  if (is_mode(node, "mode", "nearest") || graph_find_attribute(node, "mode") == NULL) return resize_nearest(g, node);
   if (!can_resize(g, node)) return false;
   const bool image = x.rank == 4 && x.dim[0] == y.dim[0] && x.dim[1] == y.dim[1];
   int now = node->inputs[0];
