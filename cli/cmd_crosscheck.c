@@ -8,11 +8,13 @@
 #include "base/name.h"
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "hw/export/export.h"
 #include "search/crosscheck/crosscheck.h"
+#include "search/crosscheck/nest.h"
 #include "search/layers/network.h"
 
 typedef struct crosscheck_options {
-  const char *form, *csv, *topology, *problems;
+  const char *form, *csv, *topology, *problems, *mappings;
 } crosscheck_options;
 
 // Of all layers, each as often as the network has it.
@@ -193,15 +195,75 @@ static bool write_problems(const job *j, wf_diag *diag) {
   return good;
 }
 
+// ---- the layers as Timeloop runs them again: architecture, energies, and of each layer problem and mapping
+
+typedef void text_writer(const void *what, const void *more, FILE *out);
+
+static bool write_text(const job *j, const char *name, text_writer *write, const void *what, const void *more,
+                       wf_diag *diag) {
+  char *path = wf_format("%s/%s", j->options->mappings, name);
+  FILE *out = cli_open_output(path, diag);
+  if (out != NULL) write(what, more, out);
+  const bool good = out != NULL && cli_close(out, path, diag);
+  wf_free(path);
+  return good;
+}
+
+static void put_architecture(const void *array, const void *none, FILE *out) {
+  (void)none;
+  hw_export_timeloop_v4(array, out);
+}
+static void put_energies(const void *array, const void *none, FILE *out) {
+  (void)none;
+  hw_export_accelergy(array, out);
+}
+static void put_problem(const void *layer, const void *nest, FILE *out) {
+  crosscheck_write_padded(layer, ((const crosscheck_nest *)nest)->size, out);
+}
+static void put_mapping(const void *layer, const void *nest, FILE *out) {
+  (void)layer;
+  crosscheck_write_nest(nest, out);
+}
+
+// Sets `said` to false where the layer has no such mapping; the result: whether all could be written.
+static bool write_mapping(const job *j, size_t i, bool *said, wf_diag *diag) {
+  const layers_layer *layer = &j->network->layers[i];
+  crosscheck_nest nest;
+  if (!crosscheck_nest_of(layer, j->array, &nest, diag)) {
+    *said = false;
+    return true;
+  }
+  char *name = wf_name_file(layer->name);
+  char *problem = wf_format("%03zu-%s.problem.yaml", i + 1, name);
+  char *mapping = wf_format("%03zu-%s.mapping.yaml", i + 1, name);
+  const bool good = write_text(j, problem, put_problem, layer, &nest, diag) &&
+                    write_text(j, mapping, put_mapping, layer, &nest, diag);
+  wf_free(mapping);
+  wf_free(problem);
+  wf_free(name);
+  return good;
+}
+
+static bool write_mappings(const job *j, wf_diag *diag) {
+  bool said = true;
+  bool good = cli_make_directory(j->options->mappings, diag) &&
+              write_text(j, "arch.yaml", put_architecture, j->array, NULL, diag) &&
+              write_text(j, "ert.yaml", put_energies, j->array, NULL, diag);
+  for (size_t i = 0; i < j->network->count && good; i++) good = write_mapping(j, i, &said, diag);
+  return good && said;
+}
+
 // What runs nothing.
 static cli_exit write_layers(const job *j, wf_diag *diag) {
   bool good = j->options->topology == NULL || write_topology(j, diag);
   good = (j->options->problems == NULL || write_problems(j, diag)) && good;
+  good = (j->options->mappings == NULL || write_mappings(j, diag)) && good;
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
 static cli_exit compare(job *j, wf_diag *diag) {
-  if (j->options->topology != NULL || j->options->problems != NULL) return write_layers(j, diag);
+  const crosscheck_options *o = j->options;
+  if (o->topology != NULL || o->problems != NULL || o->mappings != NULL) return write_layers(j, diag);
   j->results = wf_calloc(j->network->count, sizeof *j->results);
   const bool ran = run_layers(j, diag);
   if (cli_prints(j->common)) print_text(j);
@@ -213,7 +275,10 @@ static cli_exit compare(job *j, wf_diag *diag) {
 
 // A topology and problems are written without running anything: these would have nothing to say.
 static bool layers_alone(const cli_common *common, const crosscheck_options *o) {
-  const char *written = o->topology != NULL ? "--topology" : o->problems != NULL ? "--problems" : NULL;
+  const char *written = o->topology != NULL   ? "--topology"
+                        : o->problems != NULL ? "--problems"
+                        : o->mappings != NULL ? "--mappings"
+                                              : NULL;
   const char *unused = o->csv != NULL ? "--csv" : common->json != NULL ? "--json" : o->form != NULL ? "--form" : NULL;
   if (written == NULL || unused == NULL) return true;
   fprintf(stderr, "weft: error: %s runs nothing, so it takes no %s\n  hint: a second call without it\n", written,
@@ -236,6 +301,8 @@ static const wf_option crosscheck_rows[] = {
      "run nothing: write the layers as SCALE-Sim reads them"},
     {"problems", WF_TEXT(crosscheck_options, problems), "DIR",
      "run nothing: write each layer as a problem of Timeloop 0.4"},
+    {"mappings", WF_TEXT(crosscheck_options, mappings), "DIR",
+     "run nothing: write architecture, energies, and each layer's problem and compiled mapping for Timeloop 0.4"},
     {"csv", WF_TEXT(crosscheck_options, csv), "FILE|-", "write a line for each layer"},
 };
 

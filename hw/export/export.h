@@ -28,6 +28,9 @@ bool hw_export_timeloop(const hw_array *array, FILE *out);
 // The same of version 0.4, with constraints of mappings.
 bool hw_export_timeloop_v4(const hw_array *array, FILE *out);
 
+// Energies of its components as Accelergy writes them (an ERT).
+bool hw_export_accelergy(const hw_array *array, FILE *out);
+
 // An architecture of AccelForge.
 bool hw_export_accelforge(const hw_array *array, FILE *out);
 

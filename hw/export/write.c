@@ -38,6 +38,8 @@ static const set_file set_files[] = {
      "a GemminiArrayConfig of Gemmini v0.7.1; its top names what it cannot say"},
     {"timeloop.yaml", hw_export_timeloop, "a Timeloop architecture, version 0.3"},
     {"timeloop-v4.yaml", hw_export_timeloop_v4, "the same as nodes, version 0.4, with what it allows of a mapping"},
+    {"accelergy-ert.yaml", hw_export_accelergy,
+     "energies of its components in the form of Accelergy's ERT, version 0.4"},
     {"accelforge.yaml", hw_export_accelforge, "an architecture of AccelForge, with the energies of the technology"},
     {"stonne.cfg", hw_export_stonne, "a configuration of STONNE: a mesh of the same side, in which results stay"},
     {"onnxim.json", hw_export_onnxim, "a configuration of ONNXim: one core, simple memory"},

@@ -48,5 +48,9 @@ bool crosscheck_write_topology(const layers_network *network, FILE *out, wf_diag
 // The layer as a problem that Timeloop's front end reads, and layers_load reads back: with all of a convolution's
 // dimensions, strides and dilations. Of groups it has one; a comment says how many there are, and how often it occurs.
 void crosscheck_write_problem(const layers_layer *layer, FILE *out);
+// The same in other sizes, by block_dim_id: those of whole blocks (nest.h).
+void crosscheck_write_padded(const layers_layer *layer, const int64_t *size, FILE *out);
+// What the problems call the dimensions.
+extern const char *const crosscheck_dims[BLOCK_DIMS];
 
 #endif

@@ -26,23 +26,34 @@ static const char shape[] =
     "      read_write: true\n"
     "  instance:\n";
 
-static void print_sizes(const layers_layer *layer, FILE *out) {
-  static const struct {
-    const char *name;
-    block_dim_id dim;
-  } dims[] = {{"C", BLOCK_DIM_C}, {"M", BLOCK_DIM_K}, {"R", BLOCK_DIM_R}, {"S", BLOCK_DIM_S},
-              {"N", BLOCK_DIM_N}, {"P", BLOCK_DIM_P}, {"Q", BLOCK_DIM_Q}};
-  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++) {
-    const bool of_a_group = layer->depthwise && dims[d].dim == BLOCK_DIM_K;
-    fprintf(out, "    %s: %" PRId64 "\n", dims[d].name, of_a_group ? 1 : layer->size[dims[d].dim]);
-  }
+const char *const crosscheck_dims[BLOCK_DIMS] = {
+    [BLOCK_DIM_N] = "N", [BLOCK_DIM_P] = "P", [BLOCK_DIM_Q] = "Q", [BLOCK_DIM_K] = "M",
+    [BLOCK_DIM_C] = "C", [BLOCK_DIM_R] = "R", [BLOCK_DIM_S] = "S"};
+
+static void print_instance(const layers_layer *layer, const int64_t *size, FILE *out) {
+  fputs(shape, out);
+  for (int dim = 0; dim < BLOCK_DIMS; dim++) fprintf(out, "    %s: %" PRId64 "\n", crosscheck_dims[dim], size[dim]);
+  fprintf(out, "    Wstride: %" PRId64 "\n    Hstride: %" PRId64 "\n", layer->stride[0], layer->stride[1]);
+  fprintf(out, "    Wdilation: %" PRId64 "\n    Hdilation: %" PRId64 "\n", layer->dilation[0], layer->dilation[1]);
+}
+
+static void print_head(const layers_layer *layer, FILE *out) {
+  fprintf(out, "# It occurs %" PRId64 " times, with %" PRId64 " groups of which this is one.\n", layer->count,
+          layers_groups(layer));
 }
 
 void crosscheck_write_problem(const layers_layer *layer, FILE *out) {
-  fprintf(out, "# It occurs %" PRId64 " times, with %" PRId64 " groups of which this is one.\n", layer->count,
-          layers_groups(layer));
-  fputs(shape, out);
-  print_sizes(layer, out);
-  fprintf(out, "    Wstride: %" PRId64 "\n    Hstride: %" PRId64 "\n", layer->stride[0], layer->stride[1]);
-  fprintf(out, "    Wdilation: %" PRId64 "\n    Hdilation: %" PRId64 "\n", layer->dilation[0], layer->dilation[1]);
+  int64_t size[BLOCK_DIMS];
+  for (int dim = 0; dim < BLOCK_DIMS; dim++) size[dim] = layer->depthwise && dim == BLOCK_DIM_K ? 1 : layer->size[dim];
+  print_head(layer, out);
+  print_instance(layer, size, out);
+}
+
+void crosscheck_write_padded(const layers_layer *layer, const int64_t *size, FILE *out) {
+  print_head(layer, out);
+  for (int dim = 0; dim < BLOCK_DIMS; dim++)
+    if (size[dim] != layer->size[dim])
+      fprintf(out, "# Of %s = %" PRId64 " the layer has %" PRId64 ": the last block is smaller.\n",
+              crosscheck_dims[dim], size[dim], layer->size[dim]);
+  print_instance(layer, size, out);
 }

@@ -115,6 +115,27 @@ static void timeloop_v4_has_the_sizes(void **state) {
   }
 }
 
+// The energies are those of AccelForge's description, of rows where the architecture has rows.
+static void accelergy_has_the_energies(void **state) {
+  (void)state;
+  enum { ACTIONS = 4, MEMORIES = 4 };
+  for (size_t i = 0; hw_builtin_name(i) != NULL; i++) {
+    const hw_array array = builtin(i);
+    char *text = text_of(hw_export_accelergy, &array), *forge = text_of(hw_export_accelforge, &array);
+    char *arch = text_of(hw_export_timeloop_v4, &array);
+    for (int m = 0; m < MEMORIES; m++) {
+      const double words = timeloop_number(arch, "width", m) / timeloop_number(arch, "datawidth", m);
+      const double joules = timeloop_number(forge, "energy", 2 * m) * 8;  // a word, in AccelForge's tensors of 8 bits
+      for (int action = 0; action < ACTIONS - 1; action++)
+        assert_true(is_near(timeloop_number(text, "energy", ACTIONS * m + action) * 1e-12, joules * words));
+      assert_true(timeloop_number(text, "energy", ACTIONS * m + ACTIONS - 1) == 0);
+    }
+    free(text);
+    free(forge);
+    free(arch);
+  }
+}
+
 static void accelforge_has_the_sizes(void **state) {
   (void)state;
   enum { MAIN, SCRATCHPAD, ACCUMULATOR, REGISTER, ACCESSES_PER_MEMORY = 2, VALUE_BITS = 8 };
@@ -356,13 +377,10 @@ static void ipxact_has_ports_files_and_parameters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(timeloop_has_the_sizes),
-      cmocka_unit_test(timeloop_v4_has_the_sizes),
-      cmocka_unit_test(accelforge_has_the_sizes),
-      cmocka_unit_test(stonne_has_the_side),
-      cmocka_unit_test(onnxim_has_the_sizes),
-      cmocka_unit_test(fusesoc_has_the_files),
-      cmocka_unit_test(ipxact_has_ports_files_and_parameters),
+      cmocka_unit_test(timeloop_has_the_sizes),     cmocka_unit_test(timeloop_v4_has_the_sizes),
+      cmocka_unit_test(accelergy_has_the_energies), cmocka_unit_test(accelforge_has_the_sizes),
+      cmocka_unit_test(stonne_has_the_side),        cmocka_unit_test(onnxim_has_the_sizes),
+      cmocka_unit_test(fusesoc_has_the_files),      cmocka_unit_test(ipxact_has_ports_files_and_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

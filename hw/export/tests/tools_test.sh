@@ -27,7 +27,7 @@ check() {
   # shellcheck disable=SC2086
   cc -O2 -Wall -Wextra -Werror -I "$dir" $expect "$user" -o "$dir.host"
   "$dir.host" || { echo "$1: the arithmetic of gemmini_params.h is wrong at line $?"; exit 1; }
-  for file in README.txt array.yaml array.json weft.f weft.core weft.xml rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml timeloop-v4.yaml accelforge.yaml stonne.cfg onnxim.json; do
+  for file in README.txt array.yaml array.json weft.f weft.core weft.xml rtl/weft_array_pkg.sv gemmini_params.h gemmini_config.scala timeloop.yaml timeloop-v4.yaml accelergy-ert.yaml accelforge.yaml stonne.cfg onnxim.json; do
     grep -q "$(sed -n 's/.*"hash":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$json")" "$dir/$file" || { echo "$1/$file: no hash"; exit 1; }
     grep -q "$1" "$dir/$file" || { echo "$1/$file: no name"; exit 1; }
   done
