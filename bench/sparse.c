@@ -5,6 +5,8 @@
 //   weights   single weights are zero, anywhere
 //   blocks    blocks of 16 inputs x 16 outputs are
 //   tiles     blocks as wide as the array are, where that is not 16
+//   shuffled  the same blocks of 16, of channels that stand in any order
+//   ordered   these in the order that networks_cluster finds: the same layer, with its channels exchanged
 //   channels  nothing is zero: inputs and outputs are fewer, each by the root of the density
 //
 // Speed-ups are over the layer without zeros; a share of 100 % is a speed-up of 1 / density.
@@ -13,8 +15,10 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "bench/bench.h"
 #include "runner/measure.h"
+#include "workloads/networks/cluster.h"
 #include "workloads/networks/prune.h"
 
 enum { BLOCK = 16, WARM = 2 };
@@ -41,8 +45,8 @@ static const sparse_layer layers[] = {
 };
 static const char *const arrays[] = {"dim4", "dim8", "gemmini-default", "dim32"};
 static const double densities[] = {0.75, 0.5, 0.25, 0.1};
-typedef enum { WEIGHTS, BLOCKS, TILES, CHANNELS, PATTERNS } pattern;
-static const char *const pattern_names[PATTERNS] = {"weights", "blocks", "tiles", "channels"};
+typedef enum { WEIGHTS, BLOCKS, TILES, SHUFFLED, ORDERED, CHANNELS, PATTERNS } pattern;
+static const char *const pattern_names[PATTERNS] = {"weights", "blocks", "tiles", "shuffled", "ordered", "channels"};
 
 static const bench_column columns[] = {
     {.title = "layer", BENCH_DATA("layer"), .width = -18},
@@ -75,6 +79,43 @@ static int8_t *weights_of(const map_layer *layer, const networks_pruning *prunin
   for (int64_t tap = 0; tap < taps_of(layer); tap++)
     for (int64_t i = 0; i < inputs; i++)
       for (int64_t o = 0; o < outputs; o++) *to++ = (int8_t)networks_keeps(pruning, tap, i, o);
+  return weights;
+}
+
+// ---- orders of channels
+
+static void shuffle(int *order, int64_t count, uint64_t *seed) {
+  for (int64_t n = 0; n < count; n++) order[n] = (int)n;
+  for (int64_t n = count - 1; n > 0; n--) {
+    const int64_t other = (int64_t)(wf_random_next(seed) % (uint64_t)(n + 1));
+    const int was = order[n];
+    order[n] = order[other];
+    order[other] = was;
+  }
+}
+
+// The weights in other orders of inputs and outputs; takes them.
+static int8_t *reordered(const map_layer *layer, int8_t *weights, const int *inputs, const int *outputs) {
+  const int64_t c = layer->size[BLOCK_DIM_C], k = layer->size[BLOCK_DIM_K];
+  int8_t *to = WF_NEW_ARRAY((size_t)(taps_of(layer) * c * k), int8_t);
+  networks_reorder(&(networks_weights){weights, taps_of(layer), c, k}, inputs, outputs, to);
+  wf_free(weights);
+  return to;
+}
+
+static int8_t *in_order(const map_layer *layer, int8_t *weights, pattern kind, int64_t dim, uint64_t seed) {
+  const int64_t c = layer->size[BLOCK_DIM_C], k = layer->size[BLOCK_DIM_K];
+  if (kind != SHUFFLED && kind != ORDERED) return weights;
+  int *inputs = WF_NEW_ARRAY((size_t)c, int), *outputs = WF_NEW_ARRAY((size_t)k, int);
+  shuffle(inputs, c, &seed);
+  shuffle(outputs, k, &seed);
+  weights = reordered(layer, weights, inputs, outputs);
+  if (kind == ORDERED) {
+    networks_cluster(&(networks_weights){weights, taps_of(layer), c, k}, dim, inputs, outputs);
+    weights = reordered(layer, weights, inputs, outputs);
+  }
+  wf_free(inputs);
+  wf_free(outputs);
   return weights;
 }
 
@@ -111,9 +152,10 @@ static bool add_row(runner *r, pattern kind, double density, double blocks, cons
 
 static bool add_pruned(runner *r, pattern kind, double density) {
   const options *o = r->job->options;
-  const int64_t dim = hw_derive(&r->array).dim, block[] = {[WEIGHTS] = 1, [BLOCKS] = BLOCK, [TILES] = dim};
+  const int64_t dim = hw_derive(&r->array).dim,
+                block[] = {[WEIGHTS] = 1, [BLOCKS] = BLOCK, [TILES] = dim, [SHUFFLED] = BLOCK, [ORDERED] = BLOCK};
   const networks_pruning pruning = {.density = density, .block = block[kind], .seed = o->seed};
-  int8_t *weights = weights_of(&r->layer->layer, &pruning);
+  int8_t *weights = in_order(&r->layer->layer, weights_of(&r->layer->layer, &pruning), kind, dim, o->seed);
   const double blocks = blocks_left(&r->layer->layer, weights, dim);
   const run_measured m = measure(r, &r->layer->layer, weights, 1 - blocks);
   const bool good = add_row(r, kind, density, blocks, &m);
@@ -174,7 +216,8 @@ const bench bench_sparse = {
     .summary = "layers with zeros in their weights",
     .synopsis = "",
     .text =
-        "Measures three layers with zeros in their weights (single ones, or blocks of 16 x 16) beside the same layers\n"
+        "Measures three layers with zeros in their weights (single ones, or blocks of 16 x 16,\n"
+        "also of channels that stand in any order, and in an order found for them) beside the same layers\n"
         "with fewer channels, on arrays of sides 4 to 32 or on --array. A share of 100 % is a speed-up of 1 / density.",
     BENCH_OPTIONS(option_rows, defaults),
     .takes_array = true,
