@@ -4,7 +4,7 @@
 # usage: tools_test.sh EXPORT_ALL PARAMS_USER.c WORK_DIR RISCV_GCC VERILATOR [IVERILOG]
 set -eu
 export_all=$1 user=$2 work=$3 gcc=$4 verilator=$5 iverilog=${6:-}
-xmllint=$(command -v xmllint || true)
+xmllint=$(command -v xmllint || true) tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 sh "$(dirname -- "$0")/../../../tests/work_dir.sh" "$work"
 "$export_all" "$work" >"$work/names" 2>"$work/warnings"
 
@@ -39,7 +39,7 @@ check() {
   grep '^rtl/' "$dir/weft.f" | cmp -s - "$work/core_files" || { echo "$1: weft.core and weft.f differ"; exit 1; }
   sed -n 's|^ *<ipxact:name>\(rtl/[a-z0-9_]*\.sv\)</ipxact:name>$|\1|p' "$dir/weft.xml" | cmp -s - "$work/core_files" ||
     { echo "$1: weft.xml and weft.f differ"; exit 1; }
-  [ -z "$xmllint" ] || "$xmllint" --noout "$dir/weft.xml"
+  [ -z "$xmllint" ] || "$tests/component_check.sh" "$dir/weft.xml" "$xmllint"
   lint "$1"
 }
 
@@ -60,3 +60,18 @@ lint() {
 
 while read -r name; do check "$name"; done <"$work/names"
 [ "$(wc -l <"$work/names")" -ge 10 ]
+
+# The check of weft.xml notices what is wrong in it.
+changed() {
+  sed "$1" "$work/dim2/weft.xml" >"$work/dim2/changed.xml"
+  ! cmp -s "$work/dim2/weft.xml" "$work/dim2/changed.xml" || { echo "nothing to change: $1"; exit 1; }
+  ! "$tests/component_check.sh" "$work/dim2/changed.xml" "$xmllint" >"$work/changed.log" 2>&1 || { echo "weft.xml: not noticed: $1"; exit 1; }
+}
+[ -n "$xmllint" ] || exit 0
+changed 's|m_axi_arid_o</ipxact:name></ipxact:physicalPort>|m_axi_none_o</ipxact:name></ipxact:physicalPort>|'
+changed 's/RID_BITS-1/SID_BITS-1/'
+changed 's/<ipxact:direction>out/<ipxact:direction>up/'
+changed 's|<ipxact:name>cmd_xd_i|<ipxact:name>cmd_rd_i|'
+changed 's|rtl/weft_isa_pkg.sv|rtl/weft_isb_pkg.sv|'
+changed '/<ipxact:master/d'
+changed 's/<ipxact:localName>rtl/<ipxact:localName>all/'
