@@ -8,9 +8,12 @@
 #include "api/private.h"
 #include "base/clock.h"
 #include "base/name.h"
+#include "isa/isa.h"
 #include "weft_version.h"
 
 const char *weft_version(void) { return WEFT_VERSION " (" WEFT_GIT_VERSION ")"; }
+
+const char *weft_isa_reference(void) { return isa_reference_markdown(); }
 
 weft_session *weft_session_create(void) { return calloc(1, sizeof(weft_session)); }
 

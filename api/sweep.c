@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/name.h"
 #include "base/tasks.h"
+#include "search/report/report.h"
 #include "search/sweep/query.h"
 #include "weft_version.h"
 
@@ -124,4 +125,16 @@ int64_t weft_rows_integer(const weft_rows *rows, size_t column) {
 
 double weft_rows_number(const weft_rows *rows, size_t column) {
   return column < weft_rows_columns(rows) ? sweep_query_number(rows->query, (int)column) : 0;
+}
+
+// ---- reports
+
+weft_status weft_report(weft_session *s, const char *store, const char *directory, const weft_report_options *options) {
+  weft_report_options o = {0};
+  if (!api_begin(s, "report") || !api_given(s, store, "the store") || !api_given(s, directory, "the directory") ||
+      !api_take(s, options, &o, sizeof o))
+    return WEFT_USAGE;
+  const report_options with = {
+      .title = o.title, .version = WEFT_GIT_VERSION, .engine = o.engine, .pictures = !o.without_pictures};
+  return api_end(s, report_write(store, directory, &with, &s->diag), WEFT_BAD_INPUT);
 }

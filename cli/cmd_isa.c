@@ -2,8 +2,8 @@
 // `weft isa table`: the instruction set as Markdown.
 #include <string.h>
 
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "isa/isa.h"
 
 cli_exit cli_isa(int argc, char **argv) {
   static const cli_usage usage = {
@@ -20,6 +20,6 @@ cli_exit cli_isa(int argc, char **argv) {
     fprintf(stderr, "weft: error: unknown action %s\n  hint: weft isa table\n", argv[0]);
     return CLI_USAGE;
   }
-  fputs(isa_reference_markdown(), stdout);
+  fputs(weft_isa_reference(), stdout);
   return CLI_OK;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft report`: the page and the figures of a sweep.
+// `weft report`: the page and the figures of a sweep, through libweft.
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "search/report/report.h"
-#include "weft_version.h"
 
 typedef struct report_arguments {
   const char *dir, *title, *fidelity;
@@ -33,14 +32,17 @@ cli_exit cli_report(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
   if (o.dir == NULL) {
     fprintf(stderr, "weft: error: -o DIR says where the report goes\n");
     return CLI_USAGE;
   }
-  const report_options options = {
-      .title = o.title, .version = WEFT_GIT_VERSION, .engine = o.fidelity, .pictures = !o.no_pictures};
-  if (!report_write(argv[0], o.dir, &options, &diag)) return CLI_BAD_INPUT;
+  const weft_report_options options = {
+      .size = sizeof options, .title = o.title, .engine = o.fidelity, .without_pictures = o.no_pictures};
+  weft_session *session = weft_session_create();
+  const weft_status status = weft_report(session, argv[0], o.dir, &options);
+  fputs(weft_session_messages(session), stderr);
+  weft_session_destroy(session);
+  if (status != WEFT_OK) return CLI_BAD_INPUT;
   if (!common.quiet) printf("%s/index.html\n", o.dir);
   return CLI_OK;
 }

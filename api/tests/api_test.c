@@ -277,6 +277,7 @@ static void test_null(void **state) {
   assert_null(weft_search(s, NULL, NULL, NULL));
   assert_null(weft_answer_array(s, NULL));
   assert_int_equal(weft_sweep(s, NULL, NULL, NULL), WEFT_USAGE);
+  assert_non_null(strstr(weft_isa_reference(), "mvin2"));
   assert_null(weft_query(s, NULL, NULL, NULL, 0));
   assert_false(weft_rows_next(s, NULL));
   assert_int_equal(weft_rows_columns(NULL), 0);
@@ -454,8 +455,17 @@ static void enter_folder(void) {
 static void leave_folder(void) {
   char folder[64];
   assert_non_null(getcwd(folder, sizeof folder));
-  static const char *const files[] = {"sweep.yaml", "layers.yaml", "s.sqlite", "s.sqlite-lock"};
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(files[i]);
+  static const char *const files[] = {"sweep.yaml",
+                                      "layers.yaml",
+                                      "s.sqlite",
+                                      "s.sqlite-lock",
+                                      "page/index.html",
+                                      "page/figures/points.csv",
+                                      "page/figures/layers.csv",
+                                      "page/figures/figures.gp",
+                                      "page/figures",
+                                      "page"};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]);
   assert_int_equal(chdir("/"), 0);
   rmdir(folder);
 }
@@ -475,6 +485,27 @@ static void expect_rows(weft_session *s, const char *condition, uint64_t limit, 
   assert_int_equal(found, rows);
   assert_null(weft_rows_name(r, 1000));
   weft_rows_close(r);
+}
+
+static bool has_line(const char *path, const char *words) {
+  FILE *in = fopen(path, "r");
+  assert_non_null(in);
+  char *line = NULL;
+  size_t room = 0;
+  bool found = false;
+  while (getline(&line, &room, in) >= 0) found |= strstr(line, words) != NULL;
+  free(line);
+  fclose(in);
+  return found;
+}
+
+static void check_report(weft_session *s) {
+  const weft_report_options page = {.size = sizeof page, .title = "of its own", .without_pictures = true};
+  assert_int_equal(weft_report(s, "s.sqlite", "page", &page), WEFT_OK);
+  assert_true(has_line("page/index.html", "{\"title\":\"of its own\""));
+  assert_true(has_line("page/figures/points.csv", "network,point"));
+  assert_int_equal(weft_report(s, "s.sqlite", "/dev/null/x", &page), WEFT_BAD_INPUT);
+  assert_int_equal(weft_report(s, "s.sqlite", NULL, NULL), WEFT_USAGE);
 }
 
 static void test_sweep(void **state) {
@@ -497,6 +528,7 @@ static void test_sweep(void **state) {
   expect_rows(s, "order by cycles", 0, 3);
   expect_rows(s, "order by cycles", 2, 2);
   expect_rows(s, "cycles < 0", 0, 0);
+  check_report(s);
   assert_null(weft_query(s, "s.sqlite", "no such words", NULL, 0));
   expect_message(s, WEFT_BAD_INPUT, "s.sqlite");
   assert_null(weft_query(s, "sweep.yaml", "", NULL, 0));

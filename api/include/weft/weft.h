@@ -47,6 +47,9 @@ typedef enum weft_status {
 // Of the library, as "0.1.0 (1a2b3c4d5e6f)".
 WEFT_API const char *weft_version(void);
 
+// The instruction set as Markdown: every instruction with its operand fields, legal values and unit.
+WEFT_API const char *weft_isa_reference(void);
+
 // NULL: there is no memory.
 WEFT_API weft_session *weft_session_create(void);
 WEFT_API void weft_session_destroy(weft_session *session);
@@ -379,6 +382,19 @@ WEFT_API weft_value weft_rows_kind(const weft_rows *rows, size_t column);
 WEFT_API const char *weft_rows_text(const weft_rows *rows, size_t column);
 WEFT_API int64_t weft_rows_integer(const weft_rows *rows, size_t column);
 WEFT_API double weft_rows_number(const weft_rows *rows, size_t column);
+
+// What a report is asked for.
+typedef struct weft_report_options {
+  size_t size;
+  const char *title;      // NULL: the sweep's name
+  const char *engine;     // whose measurements, "cycle" or "flow"; NULL: the most exact that the store has
+  bool without_pictures;  // no SVG and PNG, which need gnuplot
+} weft_report_options;
+
+// Writes DIRECTORY/index.html, a page that needs nothing else, and DIRECTORY/figures with its figures. `store` is that
+// of a sweep, or the folder of a network that a simulated search of the tool wrote. A missing gnuplot is a warning.
+WEFT_API weft_status weft_report(weft_session *session, const char *store, const char *directory,
+                                 const weft_report_options *options);
 
 #ifdef __cplusplus
 }
