@@ -18,8 +18,16 @@ static double integer_at(graph_type type, const void *values, uint64_t i) {
   switch (type) {
     case GRAPH_I8:
       return ((const int8_t *)values)[i];
+    case GRAPH_I16:
+      return ((const int16_t *)values)[i];
+    case GRAPH_U16:
+      return ((const uint16_t *)values)[i];
     case GRAPH_I32:
       return ((const int32_t *)values)[i];
+    case GRAPH_U32:
+      return ((const uint32_t *)values)[i];
+    case GRAPH_U64:
+      return (double)((const uint64_t *)values)[i];
     case GRAPH_I64:
       return (double)((const int64_t *)values)[i];
     default:
@@ -39,20 +47,23 @@ static void compare_integers(run_network_result *result, int step, int tensor, c
   }
 }
 
-static void compare_numbers(run_network_result *result, int step, int tensor, const graph_tensor *t, float *want,
-                            const float *found) {
-  const uint64_t count = (uint64_t)graph_elements(t);
-  double largest = 1e-30;
-  for (uint64_t i = 0; i < count; i++)
-    if (fabs((double)want[i]) > largest && isfinite(want[i])) largest = fabs((double)want[i]);
-  for (uint64_t i = 0; i < count; i++) {
-    const double x = (double)want[i], y = (double)found[i];
-    if (want[i] == found[i] || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance * largest) continue;
-    note(result, step, tensor, i, x, y);
+#define COMPARE_NUMBERS(type)                                                                                     \
+  static void compare_##type(run_network_result *result, int step, int tensor, const graph_tensor *t, type *want, \
+                             const type *found) {                                                                 \
+    const uint64_t count = (uint64_t)graph_elements(t);                                                           \
+    double largest = 1e-30;                                                                                       \
+    for (uint64_t i = 0; i < count; i++)                                                                          \
+      if (fabs((double)want[i]) > largest && isfinite(want[i])) largest = fabs((double)want[i]);                  \
+    for (uint64_t i = 0; i < count; i++) {                                                                        \
+      const double x = (double)want[i], y = (double)found[i];                                                     \
+      if (want[i] == found[i] || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance * largest) continue;          \
+      note(result, step, tensor, i, x, y);                                                                        \
+    }                                                                                                             \
+    result->compared += count * sizeof *want;                                                                     \
+    memcpy(want, found, (size_t)count * sizeof *want);                                                            \
   }
-  result->compared += count * sizeof *want;
-  memcpy(want, found, (size_t)count * sizeof *want);
-}
+COMPARE_NUMBERS(float)
+COMPARE_NUMBERS(double)
 
 void run_check_node(const run_machine *m, const graph_node *node, int step, void *const *values,
                     run_network_result *result) {
@@ -62,7 +73,9 @@ void run_check_node(const run_machine *m, const graph_node *node, int step, void
     const graph_tensor *t = &m->net->graph->tensors[tensor];
     const void *found = run_machine_at(m, m->net->tensors[tensor], graph_bytes(t));
     if (t->type == GRAPH_F32)
-      compare_numbers(result, step, tensor, t, values[tensor], found);
+      compare_float(result, step, tensor, t, values[tensor], found);
+    else if (t->type == GRAPH_F64)
+      compare_double(result, step, tensor, t, values[tensor], found);
     else
       compare_integers(result, step, tensor, t, values[tensor], found);
   }

@@ -84,6 +84,8 @@ bool graph_call_infer(graph_call *c) {
   return ok;
 }
 
+bool graph_call_takes_any(graph_op op) { return rows[op].types == GRAPH_SET_ANY; }
+
 bool graph_call_run(graph_call *c) { return rows[c->node->op].run(c); }
 
 bool graph_is_constant(const graph_tensor *t) { return t != NULL && t->data != NULL; }

@@ -57,6 +57,7 @@ typedef bool graph_call_function(graph_call *c);
 // The call of a node; its slots are in `arena`. `out` are copies of the node's results.
 void graph_call_prepare(graph_call *c, const graph *g, const graph_node *node, wf_arena *arena);
 bool graph_call_infer(graph_call *c);
+bool graph_call_takes_any(graph_op op);  // input 0 may have any type
 bool graph_call_run(graph_call *c);
 
 // ---- for the functions

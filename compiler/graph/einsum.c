@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum: labels of the equation become dimensions; all combinations are summed up in binary64. An ellipsis stands for
 // the leading dimensions that the labels leave over, and broadcasts.
+#include "compiler/graph/einsum.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/graph/call.h"
 #include "compiler/graph/element.h"
 
-enum { LABELS = GRAPH_ROW_RANK, OPERANDS = GRAPH_OPERANDS - 1 };
-
-// Dimensions are named by a letter, those of the ellipsis by 1, 2, ... counted from the last.
-typedef struct equation {
-  char label[LABELS];
-  int64_t dim[LABELS];
-  int labels, results;                   // results: of the first labels, those of the result
-  int64_t step[GRAPH_OPERANDS][LABELS];  // of the inputs, then of the result
-} equation;
-
-static bool find_label(graph_call *c, equation *e, char label, int *index) {
+static bool find_label(graph_call *c, graph_einsum *e, char label, int *index) {
   for (*index = 0; *index < e->labels; ++*index)
     if (e->label[*index] == label) return true;
-  if (e->labels == LABELS) return graph_call_fail(c, "its equation has more than %d labels", LABELS);
+  if (e->labels == GRAPH_EINSUM_LABELS)
+    return graph_call_fail(c, "its equation has more than %d labels", GRAPH_EINSUM_LABELS);
   e->label[e->labels] = label;
   e->dim[e->labels++] = 1;
   return true;
@@ -46,7 +38,7 @@ static int expand(graph_call *c, const char *term, size_t length, int rank, char
   return count;
 }
 
-static bool read_input(graph_call *c, equation *e, int input, const char *term, size_t length) {
+static bool read_input(graph_call *c, graph_einsum *e, int input, const char *term, size_t length) {
   const graph_tensor *x = c->in[input];
   char labels[GRAPH_RANK_MAX];
   int64_t steps[GRAPH_RANK_MAX];
@@ -66,7 +58,7 @@ static bool read_input(graph_call *c, equation *e, int input, const char *term, 
 
 // Labels of the result: those behind the arrow; without one the labels that occur once, in alphabetical order, behind
 // the ellipsis.
-static int result_labels(graph_call *c, const equation *e, const char *text, char *labels) {
+static int result_labels(graph_call *c, const graph_einsum *e, const char *text, char *labels) {
   const char *arrow = strstr(text, "->");
   int ellipsis = 0, count = 0;
   for (int l = 0; l < e->labels; l++)
@@ -85,12 +77,13 @@ static int result_labels(graph_call *c, const equation *e, const char *text, cha
   return count;
 }
 
-static bool read_equation(graph_call *c, equation *e, int64_t *dim, int *rank) {
+bool graph_einsum_of(graph_call *c, graph_einsum *e, int64_t *dim, int *rank) {
   const char *text = graph_text(c->node, "equation", ""), *term = text;
   char labels[GRAPH_RANK_MAX];
   int label;
-  if (c->in_count > OPERANDS) return graph_call_fail(c, "it has more than %d inputs", OPERANDS);
-  *e = (equation){0};
+  if (c->in_count > GRAPH_EINSUM_OPERANDS)
+    return graph_call_fail(c, "it has more than %d inputs", GRAPH_EINSUM_OPERANDS);
+  *e = (graph_einsum){0};
   for (int i = 0; i < c->in_count; i++) {
     size_t length = strcspn(term, ",-");
     if (!read_input(c, e, i, term, length)) return false;
@@ -108,6 +101,7 @@ static bool read_equation(graph_call *c, equation *e, int64_t *dim, int *rank) {
     if (e->labels != before || e->step[c->in_count][label] != 0)
       return graph_call_fail(c, "its result has a label that is unknown or doubled");
     dim[d] = e->dim[label];
+    e->is_result[label] = true;
     e->step[c->in_count][label] = step;
     step *= dim[d] == 0 ? 1 : dim[d];
   }
@@ -115,20 +109,20 @@ static bool read_equation(graph_call *c, equation *e, int64_t *dim, int *rank) {
 }
 
 bool graph_infer_einsum(graph_call *c) {
-  equation e;
+  graph_einsum e;
   int64_t dim[GRAPH_RANK_MAX];
   int rank;
   for (int i = 1; i < c->in_count; i++)
     if (c->in[i]->type != c->in[0]->type) return graph_call_fail(c, "its inputs have different types");
-  return read_equation(c, &e, dim, &rank) && graph_call_result(c, 0, c->in[0]->type, rank, dim);
+  return graph_einsum_of(c, &e, dim, &rank) && graph_call_result(c, 0, c->in[0]->type, rank, dim);
 }
 
 bool graph_run_einsum(graph_call *c) {
   graph_type type = c->in[0]->type;
   int64_t dim[GRAPH_RANK_MAX];
   int rank, y = c->in_count;
-  equation e;
-  if (!read_equation(c, &e, dim, &rank)) return false;
+  graph_einsum e;
+  if (!graph_einsum_of(c, &e, dim, &rank)) return false;
   memset(c->to[0], 0, graph_bytes(c->out[0]));
   graph_rows r;
   const int64_t *const steps[] = {e.step[0], e.step[1], e.step[2], e.step[3]};

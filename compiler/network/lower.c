@@ -201,7 +201,7 @@ network_call *network_lower_call(network_lowering *l, network_step *step, enum w
 }
 
 uint32_t network_lower_type_bytes(enum weft_host_type type) {
-  static const uint32_t bytes[WEFT_HOST_TYPES] = {4, 1, 1, 4, 8, 1};
+  static const uint32_t bytes[WEFT_HOST_TYPES] = {4, 1, 1, 4, 8, 1, 8, 2, 2, 4, 8};
   return bytes[type];
 }
 
@@ -221,8 +221,9 @@ bool network_lower_view_of(network_lowering *l, int tensor, network_lower_view *
   static const struct {
     graph_type from;
     enum weft_host_type to;
-  } types[] = {{GRAPH_F32, WEFT_F32}, {GRAPH_I8, WEFT_I8},   {GRAPH_U8, WEFT_U8},
-               {GRAPH_I32, WEFT_I32}, {GRAPH_I64, WEFT_I64}, {GRAPH_BOOL, WEFT_BOOL}};
+  } types[] = {{GRAPH_F32, WEFT_F32}, {GRAPH_I8, WEFT_I8},     {GRAPH_U8, WEFT_U8},   {GRAPH_I32, WEFT_I32},
+               {GRAPH_I64, WEFT_I64}, {GRAPH_BOOL, WEFT_BOOL}, {GRAPH_F64, WEFT_F64}, {GRAPH_I16, WEFT_I16},
+               {GRAPH_U16, WEFT_U16}, {GRAPH_U32, WEFT_U32},   {GRAPH_U64, WEFT_U64}};
   const graph_tensor *t = network_lower_tensor(l, tensor);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (types[i].from != t->type) continue;

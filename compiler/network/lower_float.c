@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and convolutions that stay in float: sums of products on the hart, loops over all operands, and the bias
-// behind them.
+// Products, convolutions and pooling that stay in float: sums of products (or the largest) on the hart, loops over all
+// operands, and the bias behind them.
+#include <math.h>
 #include <string.h>
 
 #include "compiler/network/private.h"
@@ -97,8 +98,8 @@ typedef struct windows {
   int64_t strides[2], dilations[2], pads[4], groups;
 } windows;
 
-// The image with zeros around it.
-static bool padded_image(network_lowering *l, const windows *w, network_lower_view *x) {
+// The image with `around` it.
+static bool padded_image(network_lowering *l, const windows *w, float around, network_lower_view *x) {
   if ((w->pads[0] | w->pads[1] | w->pads[2] | w->pads[3]) == 0) return true;
   int64_t dim[4] = {x->dim[0], x->dim[1], x->dim[2] + w->pads[0] + w->pads[2], x->dim[3] + w->pads[1] + w->pads[3]};
   uint64_t bytes = sizeof(float);
@@ -106,8 +107,7 @@ static bool padded_image(network_lowering *l, const windows *w, network_lower_vi
     if (dim[d] < 1 || __builtin_mul_overflow(bytes, (uint64_t)dim[d], &bytes))
       return network_lower_refuse(l, "impossible padding");
   network_lower_view whole = network_lower_view_at(network_lower_scratch(l, bytes), WEFT_F32, 4, dim), inside = whole;
-  const float zero = 0;
-  network_lower_fill(l, &whole, &zero);
+  network_lower_fill(l, &whole, &around);
   for (int d = 0; d < 4; d++) inside.dim[d] = x->dim[d];
   inside.place.offset += (uint64_t)(w->pads[0] * whole.step[2] + w->pads[1] * whole.step[3]);
   network_lower_copy(l, &inside, x);
@@ -149,13 +149,24 @@ static void sums(network_lowering *l, network_step *step, const windows *w, cons
   network_lower_squeeze(call);
 }
 
-static bool windows_of(network_lowering *l, windows *w) {
+// auto_pad: as many results as the strides give, the padding on both sides.
+static void same_pads(const network_lowering *l, const int64_t *kernel, bool lower, windows *w) {
+  for (int i = 0; i < 2; i++) {
+    const int64_t in = network_lower_input(l, 0)->dim[2 + i], out = network_lower_output(l, 0)->dim[2 + i];
+    const int64_t all = (out - 1) * w->strides[i] + (kernel[i] - 1) * w->dilations[i] + 1 - in;
+    const int64_t half = all > 0 ? all / 2 : 0;
+    w->pads[i] = lower && all > 0 ? all - half : half;
+    w->pads[2 + i] = all > 0 ? all - w->pads[i] : 0;
+  }
+}
+
+static bool windows_of(network_lowering *l, const int64_t *kernel, windows *w) {
   *w = (windows){.strides = {1, 1}, .dilations = {1, 1}, .groups = graph_int(l->node, "group", 1)};
   graph_ints(l->node, "strides", w->strides, 2);
   graph_ints(l->node, "dilations", w->dilations, 2);
   graph_ints(l->node, "pads", w->pads, 4);
   const char *how = graph_text(l->node, "auto_pad", "NOTSET");
-  if (strncmp(how, "SAME", 4) == 0) return network_lower_refuse(l, "padding by auto_pad in float");
+  if (strncmp(how, "SAME", 4) == 0) same_pads(l, kernel, strcmp(how, "SAME_LOWER") == 0, w);
   if (strcmp(how, "VALID") == 0) memset(w->pads, 0, sizeof w->pads);
   for (int i = 0; i < 4; i++)
     if (w->pads[i] < 0) return network_lower_refuse(l, "padding below 0");
@@ -170,9 +181,9 @@ bool network_lower_float_conv(network_lowering *l) {
                                 "neither the array nor the host has it on "
                                 "%d dimensions",
                                 network_lower_input(l, 0)->rank);
-  if (!are_floats(l) || !windows_of(l, &w) || !network_lower_view_of(l, l->node->inputs[0], &x) ||
-      !network_lower_view_of(l, l->node->inputs[1], &weights) || !network_lower_view_of(l, l->node->outputs[0], &y) ||
-      !padded_image(l, &w, &x))
+  if (!are_floats(l) || !windows_of(l, &network_lower_input(l, 1)->dim[2], &w) ||
+      !network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &weights) ||
+      !network_lower_view_of(l, l->node->outputs[0], &y) || !padded_image(l, &w, 0, &x))
     return false;
   network_step *step = network_lower_host(l);
   sums(l, step, &w, &x, &weights, &y);
@@ -182,5 +193,38 @@ bool network_lower_float_conv(network_lowering *l) {
   bias = network_lower_broadcast(&bias, 4, y.dim);
   for (int d = 0; d < 4; d++) bias.step[d] = d == 1 ? channels : 0;
   change(l, step, WEFT_HOST_ADD, &y, &bias);
+  return true;
+}
+
+// The largest of [R, S] inside of [N, C, P, Q]; what lies in the padding counts for nothing.
+bool network_lower_float_max_pool(network_lowering *l) {
+  network_lower_view x, y;
+  windows w;
+  int64_t kernel[2];
+  const bool one = l->node->output_count == 1 || l->node->outputs[1] == GRAPH_NONE;
+  if (network_lower_input(l, 0)->rank != 4 || graph_ints(l->node, "kernel_shape", kernel, 2) != 2 || !one)
+    return network_lower_refuse(l, "places of the largest, or an input that is no image");
+  if (!are_floats(l) || !windows_of(l, kernel, &w) || !network_lower_view_of(l, l->node->inputs[0], &x) ||
+      !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  for (int i = 0; i < 2; i++) {
+    const int64_t reach = (y.dim[2 + i] - 1) * w.strides[i] + (kernel[i] - 1) * w.dilations[i] + 1;
+    w.pads[2 + i] = reach > x.dim[2 + i] + w.pads[i] ? reach - x.dim[2 + i] - w.pads[i] : 0;
+  }
+  if (!padded_image(l, &w, -INFINITY, &x)) return false;
+  const int64_t of_x[6] = {x.step[0],
+                           x.step[1],
+                           w.strides[0] * x.step[2],
+                           w.strides[1] * x.step[3],
+                           w.dilations[0] * x.step[2],
+                           w.dilations[1] * x.step[3]};
+  y.rank = x.rank = 6;
+  for (int i = 0; i < 2; i++) y.dim[4 + i] = kernel[i], y.step[4 + i] = 0;
+  memcpy(x.step, of_x, sizeof of_x);
+  network_call *call = network_lower_call(l, network_lower_host(l), WEFT_HOST_LARGEST);
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &x);
+  call->call.outer = 4;
+  network_lower_squeeze(call);
   return true;
 }

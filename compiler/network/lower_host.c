@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/graph/element.h"
 #include "compiler/network/private.h"
 
 // ---- calls over the whole result
@@ -196,14 +197,21 @@ bool network_lower_binary(network_lowering *l) {
                {GRAPH_OP_DIV, WEFT_HOST_DIV}, {GRAPH_OP_POW, WEFT_HOST_POW}, {GRAPH_OP_AND, WEFT_HOST_AND},
                {GRAPH_OP_OR, WEFT_HOST_OR}};
   const graph_tensor *x = network_lower_input(l, 0), *y = network_lower_input(l, 1);
-  if (x->type != y->type) return network_lower_refuse(l, "operands of two types");
-  if (x->type == GRAPH_I8 || x->type == GRAPH_U8)
-    return network_lower_refuse(l, "arithmetic on %s", graph_type_names[x->type]);
-  if (l->node->op == GRAPH_OP_POW && x->type != GRAPH_F32)
-    return network_lower_refuse(l, "powers of %s", graph_type_names[x->type]);
+  const bool power = l->node->op == GRAPH_OP_POW;
+  if (x->type != y->type && (!power || graph_is_real(x->type))) return network_lower_refuse(l, "operands of two types");
+  if (power && x->type == GRAPH_F64) return network_lower_refuse(l, "powers of %s", graph_type_names[x->type]);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].op == l->node->op) return simple(l, table[i].host, 2);
   return network_lower_refuse(l, "no such operator on the host");
+}
+
+bool network_lower_mod(network_lowering *l) {
+  return simple(l, graph_int(l->node, "fmod", 0) != 0 ? WEFT_HOST_REMAINDER : WEFT_HOST_MODULO, 2);
+}
+
+bool network_lower_shift(network_lowering *l) {
+  const bool left = strcmp(graph_text(l->node, "direction", ""), "LEFT") == 0;
+  return simple(l, left ? WEFT_HOST_SHIFT_LEFT : WEFT_HOST_SHIFT_RIGHT, 2);
 }
 
 bool network_lower_compare(network_lowering *l) {
@@ -235,8 +243,6 @@ bool network_lower_many(network_lowering *l) {
                                  : op == GRAPH_OP_MIN ? WEFT_HOST_MIN
                                                       : WEFT_HOST_ADD;
   network_lower_view y, x, sum;
-  const graph_type type = network_lower_output(l, 0)->type;
-  if (type == GRAPH_I8 || type == GRAPH_U8) return network_lower_refuse(l, "arithmetic on %s", graph_type_names[type]);
   if (!network_lower_view_of(l, l->node->outputs[0], &y) || !network_lower_view_of(l, l->node->inputs[0], &sum))
     return false;
   sum = network_lower_broadcast(&sum, y.rank, y.dim);

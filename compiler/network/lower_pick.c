@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by their places along one axis: GatherElements, TopK.
+// Elements by their places along one axis: GatherElements, ScatterElements, TopK.
+#include <string.h>
+
 #include "compiler/network/private.h"
 
 static int axis_of(const network_lowering *l, int64_t by_default) {
@@ -31,6 +33,39 @@ bool network_lower_gather_elements(network_lowering *l) {
   if (!network_lower_view_of(l, l->node->inputs[1], &index) || !network_lower_view_of(l, l->node->outputs[0], &y))
     return false;
   return pick(l, network_lower_host(l), axis_of(l, 0), &y, &index);
+}
+
+static bool scatter_op(network_lowering *l, enum weft_host_op *op) {
+  const char *reduction = graph_text(l->node, "reduction", "none");
+  *op = strcmp(reduction, "add") == 0   ? WEFT_HOST_SCATTER_ADD
+        : strcmp(reduction, "mul") == 0 ? WEFT_HOST_SCATTER_MUL
+                                        : WEFT_HOST_SCATTER;
+  return *op == WEFT_HOST_SCATTER || network_lower_input(l, 0)->type == GRAPH_F32 ||
+         network_lower_refuse(l, "sums of numbers that are no f32");
+}
+
+// The data, then the updates over it, one after the other.
+bool network_lower_scatter(network_lowering *l) {
+  network_lower_view x, index, updates, y;
+  enum weft_host_op op;
+  if (!scatter_op(l, &op) || !network_lower_view_of(l, l->node->inputs[0], &x) ||
+      !network_lower_view_of(l, l->node->inputs[1], &index) ||
+      !network_lower_view_of(l, l->node->inputs[2], &updates) || !network_lower_view_of(l, l->node->outputs[0], &y))
+    return false;
+  if (index.type != WEFT_I64 && index.type != WEFT_I32)
+    return network_lower_refuse(l, "indices that are no i32 or i64");
+  network_lower_copy(l, &y, &x);
+  const int axis = axis_of(l, 0);
+  network_call *call = network_lower_call(l, network_lower_host(l), op);
+  call->call.integer[0] = y.dim[axis];
+  call->call.integer[1] = y.step[axis];
+  y.step[axis] = 0;
+  for (int d = 0; d < y.rank; d++) y.dim[d] = index.dim[d];
+  network_lower_set(call, 0, &y);
+  network_lower_set(call, 1, &updates);
+  network_lower_set(call, 2, &index);
+  network_lower_squeeze(call);
+  return true;
 }
 
 static bool wants(const network_lowering *l, int output) {

@@ -151,14 +151,16 @@ network_lower_node network_lower_conv, network_lower_product, network_lower_add,
     network_lower_curve, network_lower_max_pool, network_lower_average_pool, network_lower_global_average_pool;
 network_lower_node network_lower_lut, network_lower_quantize, network_lower_dequantize, network_lower_requantize;
 network_lower_node network_lower_unary, network_lower_binary, network_lower_compare, network_lower_where,
-    network_lower_cast, network_lower_clip, network_lower_many;
+    network_lower_cast, network_lower_clip, network_lower_many, network_lower_mod, network_lower_shift;
 network_lower_node network_lower_qsoftmax, network_lower_qlayer_norm, network_lower_qnorm_mesh, network_lower_unit_rows,
     network_lower_qheadroom, network_lower_qshare, network_lower_qcell, network_lower_qhidden;
 network_lower_node network_lower_softmax, network_lower_layer_norm, network_lower_reduce, network_lower_arg;
 network_lower_node network_lower_rename, network_lower_transpose, network_lower_slice, network_lower_split,
     network_lower_concat, network_lower_pad, network_lower_resize, network_lower_gather, network_lower_expand,
-    network_lower_tile, network_lower_space, network_lower_gather_elements, network_lower_top_k;
-network_lower_node network_lower_float_product, network_lower_float_gemm, network_lower_float_conv;
+    network_lower_tile, network_lower_space, network_lower_gather_elements, network_lower_top_k, network_lower_scatter,
+    network_lower_einsum, network_lower_grid_sample;
+network_lower_node network_lower_float_product, network_lower_float_gemm, network_lower_float_conv,
+    network_lower_float_max_pool;
 
 // Steps for every node of the graph. False after errors were reported.
 bool network_lower_graph(network *net, wf_diag *diag);

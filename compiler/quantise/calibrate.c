@@ -53,6 +53,10 @@ static void fill_floats(generator *r, const graph_tensor *t, float *values) {
   for (int64_t i = 0; t->rank != 4 && i < count; i++) values[i] = next_normal(r);
 }
 
+static void fill_doubles(generator *r, const graph_tensor *t, double *values) {
+  for (int64_t i = 0; i < graph_elements(t); i++) values[i] = (double)next_normal(r);
+}
+
 // Whole numbers: small ones, since they may be indices.
 static void fill_bytes(generator *r, const graph_tensor *t, unsigned char *bytes) {
   const size_t width = graph_type_bytes(t->type);
@@ -69,7 +73,9 @@ void **quantise_random_inputs(const graph *g, uint64_t seed) {
     inputs[i] = wf_calloc(graph_bytes(t) + 8, 1);
     if (t->type == GRAPH_F32)
       fill_floats(&r, t, inputs[i]);
-    else if (t->type != GRAPH_F64)
+    else if (t->type == GRAPH_F64)
+      fill_doubles(&r, t, inputs[i]);
+    else
       fill_bytes(&r, t, inputs[i]);
   }
   return inputs;

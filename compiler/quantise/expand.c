@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass that writes operators in terms of simpler ones (expand.h), and the small ones among them:
 //   PRelu              x with one slope: LeakyRelu; else relu(x) + slope * min(x, 0)
-//   Clip               with limits that are computed: Min(Max(x, low), high)
+//   Clip               with limits that are computed, or of integers: Min(Max(x, low), high)
 //   Mean               Sum times 1 / count
 //   ReduceL1, ..       sums of |x|, of squares, of e^(x - largest)
 //   Trilu, EyeLike     Where with a constant mask; a constant
@@ -45,11 +45,12 @@ static bool is_computed(const graph *g, const graph_node *node, int input) {
 static bool expand_clip(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
   int x = node->inputs[0];
-  if (!is_computed(g, node, 1) && !is_computed(g, node, 2)) return false;
+  if (!is_computed(g, node, 1) && !is_computed(g, node, 2) && quantise_make_is_float(g, node, 0)) return false;
   const bool has_high = quantise_make_has(node, 2);
   if (quantise_make_has(node, 1))
     x = quantise_make_binary(&m, GRAPH_OP_MAX, x, node->inputs[1], has_high ? GRAPH_NONE : node->outputs[0]);
   if (has_high) quantise_make_binary(&m, GRAPH_OP_MIN, x, node->inputs[2], node->outputs[0]);
+  if (!has_high && x == node->inputs[0]) quantise_make_unary(&m, GRAPH_OP_IDENTITY, x, node->outputs[0]);
   return true;
 }
 
@@ -240,7 +241,11 @@ static bool computed(graph *g, const graph_node *node, const graph_tensor *x, vo
 static bool expand_trilu(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
   const graph_tensor x = g->tensors[node->inputs[0]];
-  if (x.rank < 2 || is_computed(g, node, 1) || graph_elements(&x) == 0) return false;
+  if (graph_elements(&x) == 0) {
+    quantise_make_unary(&m, GRAPH_OP_IDENTITY, node->inputs[0], node->outputs[0]);
+    return true;
+  }
+  if (x.rank < 2 || is_computed(g, node, 1)) return false;
   graph_tensor ones = {.type = GRAPH_BOOL, .rank = 2, .dim = {x.dim[x.rank - 2], x.dim[x.rank - 1]}}, y;
   const size_t count = (size_t)graph_elements(&ones);
   uint8_t *all = wf_arena_alloc(g->arena, count + 1, 1), *kept = wf_arena_alloc(g->arena, count + 1, 1);
@@ -340,6 +345,12 @@ static const struct {
     {GRAPH_OP_DYNAMIC_QUANTIZE_LINEAR, quantise_expand_dynamic},
     {GRAPH_OP_MAT_MUL_INTEGER, quantise_expand_integer_product},
     {GRAPH_OP_CONV_INTEGER, quantise_expand_integer_product},
+    {GRAPH_OP_GATHER_ND, quantise_expand_gather_nd},
+    {GRAPH_OP_SCATTER_ND, quantise_expand_scatter_nd},
+    {GRAPH_OP_MAX_UNPOOL, quantise_expand_max_unpool},
+    {GRAPH_OP_COMPRESS, quantise_expand_compress},
+    {GRAPH_OP_REVERSE_SEQUENCE, quantise_expand_reverse},
+    {GRAPH_OP_CUM_SUM, quantise_expand_cum_sum},
     {GRAPH_OP_GRU, quantise_expand_recurrent},
     {GRAPH_OP_RNN, quantise_expand_recurrent},
 };

@@ -11,6 +11,9 @@ typedef bool quantise_expansion(graph *g, const graph_node *node);
 // The pass: all of them, until nothing changes.
 void quantise_expand(graph *g);
 
+// narrow.c: operators on f64 become such on f32 where the hart has no others.
+void quantise_narrow(graph *g);
+
 // expand.c: element by element, sums, products
 // expand_norm.c; any_batch_norm: also one of constants
 quantise_expansion quantise_expand_any_batch_norm, quantise_expand_batch_norm, quantise_expand_instance_norm,
@@ -24,6 +27,9 @@ quantise_expansion quantise_expand_quantize, quantise_expand_dequantize, quantis
     quantise_expand_integer_product;
 // Products of integers that were quantised while the network runs become products of real numbers.
 void quantise_expand_dynamic_products(graph *g);
+// expand_places.c: elements by their places, sums along a dimension
+quantise_expansion quantise_expand_gather_nd, quantise_expand_scatter_nd, quantise_expand_max_unpool,
+    quantise_expand_compress, quantise_expand_reverse, quantise_expand_cum_sum;
 // expand_gates.c: GRU and RNN step by step, LSTM with weights that are no constants
 quantise_expansion quantise_expand_recurrent;
 

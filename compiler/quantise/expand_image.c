@@ -125,11 +125,43 @@ static void as_line(const quantise_maker *m, int image) {
   quantise_make_reshape(m, image, 3, y.dim, m->node->outputs[0]);
 }
 
+// What auto_pad and output_shape leave to the operator, as numbers: the padding takes off what is too much, half of it
+// in front.
+static bool transposed_pads(graph *g, const graph_node *node) {
+  const quantise_maker m = {g, node};
+  const graph_tensor x = g->tensors[node->inputs[0]], k = g->tensors[node->inputs[1]], y = g->tensors[node->outputs[0]];
+  const char *how = graph_text(node, "auto_pad", "NOTSET");
+  const int axes = x.rank - 2;
+  int64_t strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, more[3] = {0}, pads[6] = {0};
+  if (graph_find_attribute(node, "output_shape") == NULL && strncmp(how, "SAME", 4) != 0) return false;
+  if (axes < 1 || axes > 3) return false;
+  graph_ints(node, "strides", strides, 3);
+  graph_ints(node, "dilations", dilations, 3);
+  graph_ints(node, "output_padding", more, 3);
+  for (int i = 0; i < axes; i++) {
+    const int64_t all =
+        strides[i] * (x.dim[2 + i] - 1) + more[i] + (k.dim[2 + i] - 1) * dilations[i] + 1 - y.dim[2 + i];
+    const int64_t half = all / 2;
+    if (all < 0) more[i] -= all;
+    pads[i] = all < 0 ? 0 : strcmp(how, "SAME_LOWER") == 0 ? all - half : half;
+    pads[axes + i] = all < 0 ? 0 : all - pads[i];
+  }
+  graph_node conv = {0};
+  graph_set_ints(g, &conv, "strides", strides, axes);
+  graph_set_ints(g, &conv, "dilations", dilations, axes);
+  graph_set_ints(g, &conv, "output_padding", more, axes);
+  graph_set_ints(g, &conv, "pads", pads, 2 * axes);
+  graph_set_int(g, &conv, "group", graph_int(node, "group", 1));
+  quantise_make(&m, GRAPH_OP_CONV_TRANSPOSE, &conv, node->inputs, node->input_count, node->outputs[0]);
+  return true;
+}
+
 // The rows' stride is that of the columns, which one row does not see: the converter takes equal ones.
 bool quantise_expand_conv_transpose(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
   windows w;
   int64_t more[1] = {0};
+  if (transposed_pads(g, node)) return true;
   if (g->tensors[node->inputs[0]].rank != 3 || quantise_rewrite_floats(g, node->inputs[1]) == NULL ||
       graph_find_attribute(node, "auto_pad") != NULL || graph_find_attribute(node, "output_shape") != NULL ||
       !windows_of(g, node, &w))
@@ -300,10 +332,22 @@ static bool average_with_padding(graph *g, const graph_node *node) {
   return true;
 }
 
+// Bytes become real numbers, which hold them.
+static bool pool_of_bytes(graph *g, const graph_node *node) {
+  const quantise_maker m = {g, node};
+  const graph_type type = g->tensors[node->inputs[0]].type;
+  if (quantise_make_wants(node, 1)) return false;
+  const int x = quantise_make_cast(&m, node->inputs[0], GRAPH_F32, GRAPH_NONE),
+            y = quantise_make(&m, node->op, node, &x, 1, GRAPH_NONE);
+  quantise_make_cast(&m, y, type, node->outputs[0]);
+  return true;
+}
+
 bool quantise_expand_pool(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
   const int rank = g->tensors[node->inputs[0]].rank;
   windows w;
+  if (g->tensors[node->inputs[0]].type == GRAPH_U8) return pool_of_bytes(g, node);
   if (rank == 4) return average_with_padding(g, node);
   if ((rank != 3 && rank != 5) || quantise_make_wants(node, 1) || !windows_of(g, node, &w)) return false;
   if (rank == 3)

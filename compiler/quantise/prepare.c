@@ -161,6 +161,7 @@ static bool prepare_node(graph *g, const quantise_rewrite_index *index, const gr
 }
 
 bool quantise_prepare(graph *model, quantise_pins *pins, wf_diag *diag) {
+  quantise_narrow(model);
   quantise_expand(model);
   if (!quantise_prepare_pins(model, pins, diag)) return false;
   quantise_expand(model);  // what QLinear operators with computed scales have become

@@ -167,17 +167,47 @@ static enum weft_host_status gather(const struct weft_host_call *call, size_t co
   return WEFT_HOST_OK;
 }
 
+// The place that index y names, of the result.
+static char *named_place(const struct weft_host_call *call, char *to, const char *y) {
+  const int64_t size = call->integer[0];
+  int64_t index = host_is(call, 2, WEFT_I64) ? host_i64(y) : host_i32(y);
+  if (index < 0) index += size;
+  return index < 0 || index >= size ? NULL : to + index * call->integer[1];
+}
+
+static void put(const struct weft_host_call *call, char *to, const char *x) {
+  if (call->op == WEFT_HOST_SCATTER)
+    __builtin_memcpy(to, x, call->operand[0].element_bytes);
+  else
+    host_put_f32(to, call->op == WEFT_HOST_SCATTER_ADD ? host_f32(to) + host_f32(x) : host_f32(to) * host_f32(x));
+}
+
+static enum weft_host_status scatter(const struct weft_host_call *call, size_t count, const struct host_place *p,
+                                     const int64_t *step) {
+  for (int64_t i = 0; i < (int64_t)count; i++) {
+    char *to = named_place(call, p->at[0] + i * step[0], p->at[2] + i * step[2]);
+    if (to == NULL) return WEFT_HOST_OUT_OF_RANGE;
+    put(call, to, p->at[1] + i * step[1]);
+  }
+  return WEFT_HOST_OK;
+}
+
 host_row *host_move_row(const struct weft_host_call *call) {
   switch (call->op) {
     case WEFT_HOST_COPY:
     case WEFT_HOST_FILL:
       return copy_row(call);
-    case WEFT_HOST_CAST:
-      return cast_any;
+    case WEFT_HOST_CAST:  // others: whole.c
+      return call->operand[0].type <= WEFT_BOOL && call->operand[1].type <= WEFT_BOOL ? cast_any : NULL;
     case WEFT_HOST_WHERE:
       return where;
     case WEFT_HOST_GATHER:
       return host_is(call, 2, WEFT_I64) || host_is(call, 2, WEFT_I32) ? gather : NULL;
+    case WEFT_HOST_SCATTER:
+      return host_is(call, 2, WEFT_I64) || host_is(call, 2, WEFT_I32) ? scatter : NULL;
+    case WEFT_HOST_SCATTER_ADD:
+    case WEFT_HOST_SCATTER_MUL:
+      return host_is(call, 1, WEFT_F32) && (host_is(call, 2, WEFT_I64) || host_is(call, 2, WEFT_I32)) ? scatter : NULL;
     default:
       return NULL;
   }

@@ -27,12 +27,14 @@ host_row *host_move_row(const struct weft_host_call *call);
 host_row *host_unary_row(const struct weft_host_call *call);
 host_row *host_binary_row(const struct weft_host_call *call);
 host_row *host_quantise_row(const struct weft_host_call *call);
+host_row *host_whole_row(const struct weft_host_call *call);
 host_row *host_product_row(const struct weft_host_call *call);
 
 // Operators over inner dimensions: visited once per point of the outer ones; NULL as above.
 host_visit *host_reduce_visit(const struct weft_host_call *call);
 host_visit *host_normalise_visit(const struct weft_host_call *call);
 host_visit *host_top_visit(const struct weft_host_call *call);
+host_visit *host_sample_visit(const struct weft_host_call *call);
 host_visit *host_cells_visit(const struct weft_host_call *call);
 // The same for rows of int8, many at a time; false: as NULL above.
 host_visit *host_qnorm_visit(const struct weft_host_call *call);

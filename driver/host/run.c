@@ -60,8 +60,8 @@ static enum weft_host_status run_rows(const struct weft_host_call *call, host_ro
 }
 
 static host_row *find_row(const struct weft_host_call *call) {
-  static host_row *(*const families[])(const struct weft_host_call *) = {host_move_row, host_unary_row, host_binary_row,
-                                                                         host_quantise_row, host_product_row};
+  static host_row *(*const families[])(const struct weft_host_call *) = {
+      host_move_row, host_unary_row, host_binary_row, host_quantise_row, host_product_row, host_whole_row};
   host_row *row = NULL;
   for (unsigned f = 0; row == NULL && f < sizeof families / sizeof *families; f++) row = families[f](call);
   return row;
@@ -69,7 +69,7 @@ static host_row *find_row(const struct weft_host_call *call) {
 
 enum weft_host_status weft_host_run(const struct weft_host_call *call) {
   static host_visit *(*const inner_families[])(const struct weft_host_call *) = {
-      host_reduce_visit, host_normalise_visit, host_top_visit, host_cells_visit};
+      host_reduce_visit, host_normalise_visit, host_top_visit, host_cells_visit, host_sample_visit};
   struct host_place start;
   for (unsigned o = 0; o < WEFT_HOST_OPERANDS; o++) start.at[o] = call->operand[o].data;
   host_row *row = find_row(call);

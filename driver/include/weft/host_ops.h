@@ -13,12 +13,35 @@
 
 enum { WEFT_HOST_RANK = 8, WEFT_HOST_OPERANDS = 4, WEFT_HOST_INTEGERS = 2, WEFT_HOST_NUMBERS = 2 };
 
-enum weft_host_type { WEFT_F32, WEFT_I8, WEFT_U8, WEFT_I32, WEFT_I64, WEFT_BOOL, WEFT_HOST_TYPES };
+enum weft_host_type {
+  WEFT_F32,
+  WEFT_I8,
+  WEFT_U8,
+  WEFT_I32,
+  WEFT_I64,
+  WEFT_BOOL,
+  WEFT_F64,  // from here on: casts, copies, and whole.c's operators
+  WEFT_I16,
+  WEFT_U16,
+  WEFT_U32,
+  WEFT_U64,
+  WEFT_HOST_TYPES
+};
 
 enum weft_host_op {
 #define WEFT_HOST_OP(NAME, text, inputs) WEFT_HOST_##NAME,
 #include "weft/host_ops.def"
   WEFT_HOST_OPS
+};
+
+// How SAMPLE reads: nearest without LINEAR and CUBIC, zeros outside without BORDER and REFLECTION; CORNERS: -1 and 1
+// are the middle of the outer pixels, not their edge.
+enum weft_sample {
+  WEFT_SAMPLE_LINEAR = 1,
+  WEFT_SAMPLE_CUBIC = 2,
+  WEFT_SAMPLE_BORDER = 4,
+  WEFT_SAMPLE_REFLECTION = 8,
+  WEFT_SAMPLE_CORNERS = 16,
 };
 
 struct weft_host_operand {
