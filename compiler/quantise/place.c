@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last passes on a quantised graph: transposed operands into products, curves that are relu and pooling into
-// convolutions, padding of the
-// first convolution into Quantize; and the place of each node with its reason.
+// The last passes on a quantised graph: transposed operands and clamps into products, pooling into convolutions,
+// padding of the first convolution into Quantize; and the place of each node with its reason.
 #include <math.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "compiler/graph/curve.h"
 #include "compiler/quantise/quantise.h"
 #include "compiler/quantise/rewrite.h"
 
@@ -46,56 +44,6 @@ static void absorb_transposes(graph *g) {
   const quantise_rewrite_index index = quantise_rewrite_index_of(g);
   for (int n = 0; n < g->node_count; n++)
     for (int i = 0; g->nodes[n].op == GRAPH_OP_QMAT_MUL && i < 2; i++) absorb_transpose(g, &index, &g->nodes[n], i);
-  quantise_rewrite_drop_dead(g);
-}
-
-// ---- curves that are relu
-
-// A curve of one ramp from 0 on, with an offset that is less than half a unit of the result: weight times relu.
-static bool is_relu(const graph_curve *c) {
-  return c->count == 1 && c->slope[0] == 1 && c->start[0] == 0 && c->weight[0] > 0 &&
-         fabsf((float)c->offset * c->scale) < 0.5F;
-}
-
-static bool takes_relu(const graph_node *product) {
-  return (product->op == GRAPH_OP_QCONV || product->op == GRAPH_OP_QMAT_MUL) &&
-         graph_find_attribute(product, "scale") != NULL && graph_int(product, "relu", 0) == 0;
-}
-
-// The curve's offset in units of the sums, added to the bias, where there is one.
-static void add_to_bias(graph *g, graph_node *product, double offset) {
-  const int bias = product->input_count > 2 ? product->inputs[2] : GRAPH_NONE;
-  if (bias == GRAPH_NONE || g->tensors[bias].data == NULL) return;
-  const int64_t count = graph_elements(&g->tensors[bias]);
-  const int32_t *from = g->tensors[bias].data;
-  int32_t *to = WF_ARENA_ARRAY(g->arena, (size_t)count, int32_t);
-  for (int64_t i = 0; i < count; i++)
-    to[i] = (int32_t)wf_min(wf_max((double)from[i] + rint(offset), (double)INT32_MIN), (double)INT32_MAX);
-  const int made = quantise_rewrite_tensor(g, g->tensors[bias].name, ".relu", GRAPH_I32, 1, &count);
-  g->tensors[made].data = to;
-  product->inputs[2] = made;
-}
-
-// The product's sums then become bytes once, not twice.
-static void absorb_relu(graph *g, const quantise_rewrite_index *index, graph_node *node) {
-  graph_node *product = quantise_rewrite_maker(g, index, node->inputs[0]);
-  graph_curve curve;
-  if (product == NULL || index->uses[node->inputs[0]] != 1 || !takes_relu(product)) return;
-  if (!graph_curve_of(node, &curve) || !is_relu(&curve)) return;
-  const double scale = graph_float(product, "scale", 1), weight = curve.weight[0];
-  add_to_bias(g, product, curve.offset / (weight * scale));
-  graph_set_float(g, product, "scale", (float)(scale * weight * (double)curve.scale));
-  graph_set_int(g, product, "relu", 1);
-  const int unused = product->outputs[0];
-  product->outputs[0] = node->outputs[0];
-  node->outputs[0] = unused;  // dead now
-  node->inputs[0] = product->outputs[0];
-}
-
-static void absorb_relus(graph *g) {
-  const quantise_rewrite_index index = quantise_rewrite_index_of(g);
-  for (int n = 0; n < g->node_count; n++)
-    if (g->nodes[n].op == GRAPH_OP_QCURVE) absorb_relu(g, &index, &g->nodes[n]);
   quantise_rewrite_drop_dead(g);
 }
 
@@ -240,7 +188,7 @@ static void quantise_early(graph *g) {
 
 void quantise_place(graph *quantised, const quantise_options *options) {
   absorb_transposes(quantised);
-  absorb_relus(quantised);
+  quantise_rewrite_clamps(quantised);
   if (!options->keep_pools) fuse_pools(quantised);
   pad_inputs(quantised);
   quantise_early(quantised);

@@ -40,6 +40,9 @@ graph_node *quantise_rewrite_maker(const graph *g, const quantise_rewrite_index 
 // Drops nodes whose results have no reader. Returns how many.
 int quantise_rewrite_drop_dead(graph *g);
 
+// clamps.c: functions that are straight between two ends, into the products before them.
+void quantise_rewrite_clamps(graph *g);
+
 // The window of a convolution or pooling on images, from its attributes and shapes.
 typedef struct quantise_rewrite_window {
   int64_t kernel[2], strides[2], dilations[2];

@@ -9,11 +9,13 @@
 #include "base/test.h"
 #include "compiler/quantise/quantise.h"
 
+#define BIAS 0.125F
+
 static int tensor(graph *g, const char *name, int64_t count) {
   return graph_add_tensor(g, &(graph_tensor){.name = name, .type = GRAPH_F32, .rank = 2, .dim = {count, 4}});
 }
 
-// x times the unit matrix (so that it is int8), then the function. The placed graph.
+// x times the unit matrix (so that it is int8) plus a bias, then the function. The placed graph.
 static graph *place(graph_op op, int64_t count, double range, graph **model) {
   static const float unit[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
   wf_diag diag = wf_diag_to(stderr);
@@ -21,7 +23,10 @@ static graph *place(graph_op op, int64_t count, double range, graph **model) {
   const int x = tensor(g, "x", count), product = tensor(g, "product", count), y = tensor(g, "y", count);
   const int w =
       graph_add_tensor(g, &(graph_tensor){.name = "w", .type = GRAPH_F32, .rank = 2, .dim = {4, 4}, .data = unit});
-  graph_add_node(g, GRAPH_OP_MAT_MUL, "product", (int[]){x, w}, 2, &product, 1);
+  static const float biases[4] = {BIAS, BIAS, BIAS, BIAS};
+  const int bias =
+      graph_add_tensor(g, &(graph_tensor){.name = "bias", .type = GRAPH_F32, .rank = 1, .dim = {4}, .data = biases});
+  graph_add_node(g, GRAPH_OP_GEMM, "product", (int[]){x, w, bias}, 3, &product, 1);
   graph_add_node(g, op, "function", &product, 1, &y, 1);
   graph_set_ends(g, &x, 1, &y, 1);
   float *values = WF_ARENA_ARRAY(g->arena, (size_t)(4 * count), float);
@@ -40,6 +45,8 @@ static double function(graph_op op, double x) {
       return 0.5 * x * (1 + erf(x / sqrt(2)));
     case GRAPH_OP_HARD_SWISH:
       return x * fmin(1, fmax(0, x / 6 + 0.5));
+    case GRAPH_OP_HARD_SIGMOID:
+      return fmin(1, fmax(0, x / 5 + 0.5));  // ONNX's default slope
     default:
       return 1 / (1 + exp(-x));
   }
@@ -82,22 +89,43 @@ static void functions_become_curves(void **state) {
     }
 }
 
+// The product's bytes are the function's, up to one: with relu, a scale and, where the function starts beside 0, a
+// bias.
+static void check_product(const graph *placed, graph_op op) {
+  enum { UNIT = 127 };  // what the 1 of the matrix becomes
+  const graph_node *product = find(placed, GRAPH_OP_QMAT_MUL);
+  assert_null(find(placed, GRAPH_OP_QCURVE));
+  assert_null(find(placed, GRAPH_OP_QLUT));
+  assert_non_null(product);
+  assert_int_equal(graph_int(product, "relu", 0), 1);
+  const double in = placed->tensors[product->inputs[0]].scale, out = placed->tensors[product->outputs[0]].scale;
+  const int32_t *bias = product->input_count > 2 ? placed->tensors[product->inputs[2]].data : NULL;
+  for (int q = -127; q < 128; q++) {
+    const double sum = UNIT * q + (bias == NULL ? 0 : bias[0]);
+    const double got = rint(fmax(0, (double)graph_float(product, "scale", 0) * sum));
+    assert_true(fabs(fmin(127, got) - function(op, in * q + (double)BIAS) / out) <= 1);
+  }
+}
+
 // Over a wide range GELU is relu but near 0: the product before it does that, and its bytes are as near.
 static void relus_go_into_products(void **state) {
   (void)state;
-  enum { UNIT = 127 };  // what the 1 of the matrix becomes
   static const double ranges[] = {300, 1000};
   for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
     graph *model, *placed = place(GRAPH_OP_GELU, 1024, ranges[r], &model);
-    const graph_node *product = find(placed, GRAPH_OP_QMAT_MUL);
-    assert_null(find(placed, GRAPH_OP_QCURVE));
-    assert_non_null(product);
-    assert_int_equal(graph_int(product, "relu", 0), 1);
-    const double in = placed->tensors[product->inputs[0]].scale, out = placed->tensors[product->outputs[0]].scale;
-    for (int q = -127; q < 128; q++) {
-      const double got = rint(fmax(0, (double)graph_float(product, "scale", 0) * UNIT * q));
-      assert_true(fabs(fmin(127, got) - function(GRAPH_OP_GELU, in * q) / out) <= 1);
-    }
+    check_product(placed, GRAPH_OP_GELU);
+    graph_destroy(placed);
+    graph_destroy(model);
+  }
+}
+
+// Hard sigmoids begin beside 0, which takes a bias; they go into the product, however few the elements.
+static void hard_sigmoids_go_into_products(void **state) {
+  (void)state;
+  static const double ranges[] = {0.5, 2, 4, 20};
+  for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+    graph *model, *placed = place(GRAPH_OP_HARD_SIGMOID, 16, ranges[r], &model);
+    check_product(placed, GRAPH_OP_HARD_SIGMOID);
     graph_destroy(placed);
     graph_destroy(model);
   }
@@ -117,7 +145,8 @@ static void others_stay_tables(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_become_curves),
-                                     cmocka_unit_test(relus_go_into_products), cmocka_unit_test(others_stay_tables)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(functions_become_curves), cmocka_unit_test(relus_go_into_products),
+      cmocka_unit_test(hard_sigmoids_go_into_products), cmocka_unit_test(others_stay_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
