@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QMul. One number per channel of an image is the array's: its weights stand on the diagonals of blocks, as those of a
-// depthwise convolution of 1 x 1, and are put there in the run. Other products are the hart's.
+// depthwise convolution of 1 x 1, and are put there in the run. One number per row of weights is, too: the blocks of
+// the diagonal times as many rows of the weights. Other products are the hart's.
 #include "compiler/network/private.h"
 
 static bool is_gate(const graph_tensor *x, const graph_tensor *gate) {
@@ -42,6 +43,37 @@ static void multiply_image(network_lowering *l, network_place x, network_place w
   network_lower_layer(l, &layer, &(network_lower_operands){.inputs = x, .weights = weights, .results = y})->macs = 0;
 }
 
+// ---- rows of weights
+
+static bool is_row_gate(const graph_tensor *x, const graph_tensor *gate) {
+  return x->rank == 2 && gate->rank == 2 && x->data != NULL && gate->dim[0] == x->dim[0] && gate->dim[1] == 1 &&
+         x->dim[0] > 1 && x->dim[1] > 1;
+}
+
+// `count` blocks of `each` rows, from block `first` on.
+static void multiply_blocks(network_lowering *l, const network_lower_operands *all, int64_t first, int64_t count,
+                            int64_t each) {
+  const int64_t dim = hw_derive(l->array).dim, columns = network_lower_input(l, 0)->dim[1];
+  const uint64_t rows = (uint64_t)(first * dim * columns);
+  layer_desc layer = {.map = {.kind = MAP_BATCHED, .size = {count, each, 1, columns, each, 1, 1}, .result_bytes = 1},
+                      .scale = (double)graph_float(l->node, "scale", 1)};
+  network_lower_operands at = *all;
+  if (each < dim) layer.inputs = (layer_lie){dim, dim * dim};
+  at.inputs.offset += (uint64_t)(first * dim * dim);
+  at.weights.offset += rows, at.results.offset += rows;
+  if (count > 0 && each > 0) network_lower_layer(l, &layer, &at)->macs = 0;
+}
+
+static void multiply_rows(network_lowering *l) {
+  const int64_t dim = hw_derive(l->array).dim, rows = network_lower_input(l, 0)->dim[0];
+  const network_place factors = network_lower_place_of(l, 1);
+  const network_lower_operands all = {.weights = network_lower_place_of(l, 0),
+                                      .results = network_lower_result(l, 0),
+                                      .inputs = diagonal_of(l, factors, rows)};
+  multiply_blocks(l, &all, 0, rows / dim, dim);
+  multiply_blocks(l, &all, rows / dim, 1, rows % dim);
+}
+
 static bool multiply_by_hart(network_lowering *l) {
   network_lower_view y, v;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
@@ -59,6 +91,10 @@ static bool multiply_by_hart(network_lowering *l) {
 
 bool network_lower_multiply(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0), *gate = network_lower_input(l, 1);
+  if (is_row_gate(x, gate)) {
+    multiply_rows(l);
+    return true;
+  }
   if (!is_gate(x, gate)) return multiply_by_hart(l);
   network_place from = network_lower_place_of(l, 0), factors = network_lower_place_of(l, 1),
                 to = network_lower_result(l, 0);

@@ -190,6 +190,7 @@ void quantise_place(graph *quantised, const quantise_options *options) {
   absorb_transposes(quantised);
   quantise_rewrite_clamps(quantised);
   if (!options->keep_pools) fuse_pools(quantised);
+  quantise_rewrite_gates(quantised);
   pad_inputs(quantised);
   quantise_early(quantised);
   for (int n = 0; n < quantised->node_count; n++) place(quantised, &quantised->nodes[n]);

@@ -42,6 +42,8 @@ int quantise_rewrite_drop_dead(graph *g);
 
 // clamps.c: functions that are straight between two ends, into the products before them.
 void quantise_rewrite_clamps(graph *g);
+// gates.c: numbers per channel, into the weights that sum the channels.
+void quantise_rewrite_gates(graph *g);
 
 // The window of a convolution or pooling on images, from its attributes and shapes.
 typedef struct quantise_rewrite_window {

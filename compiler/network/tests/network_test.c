@@ -212,6 +212,39 @@ static void test_products(void **state) {
   graph_destroy(g);
 }
 
+// Gates on the rows of weights, which a product then reads, are the array's, whatever the block at the end has.
+static graph *build_gated_weights(int64_t channels, int64_t outputs) {
+  graph *g = graph_create("gated");
+  const int64_t image[4] = {1, 5, 7, channels}, numbers[4] = {1, 1, 1, channels}, weights[2] = {channels, outputs},
+                column[2] = {channels, 1};
+  const int x = build_input(g, GRAPH_I8, 4, image), gate = build_input(g, GRAPH_I8, 4, numbers);
+  int64_t *dims = memcpy(wf_arena_alloc(g->arena, 2, sizeof *dims), column, sizeof column);
+  const int shape =
+      graph_add_tensor(g, &(graph_tensor){.name = "shape", .type = GRAPH_I64, .rank = 1, .dim = {2}, .data = dims});
+  const int w = build_constant(g, GRAPH_I8, 2, weights), rows = build_result(g, GRAPH_I8, 2, column),
+            gated = build_result(g, GRAPH_I8, 2, weights);
+  graph_add_node(g, GRAPH_OP_RESHAPE, "column", (int[]){gate, shape}, 2, &rows, 1);
+  graph_node *mul = graph_add_node(g, GRAPH_OP_QMUL, "mul", (int[]){w, rows}, 2, &gated, 1);
+  graph_set_float(g, mul, "scale", 0.009F);
+  const int y = build_product(g, x, gated, false, true, false);
+  graph_set_ends(g, (int[]){x, gate}, 2, &y, 1);
+  return g;
+}
+
+static void test_gated_weights(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim4", "dim8", "dim32"};
+  static const int64_t sizes[][2] = {{40, 24}, {7, 3}, {64, 70}, {33, 16}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    graph *g = build_gated_weights(sizes[i][0], sizes[i][1]);
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+      const outcome cycle = run_both(g, arrays[a]);
+      assert_int_equal(cycle.host_cycles, 0);
+    }
+    graph_destroy(g);
+  }
+}
+
 // Curves on the array, in rows of all widths.
 static const char curves[] =
     "graph curves\n"
@@ -607,6 +640,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_moves),
                                      cmocka_unit_test(test_gathers),
                                      cmocka_unit_test(test_products),
+                                     cmocka_unit_test(test_gated_weights),
                                      cmocka_unit_test(test_curves),
                                      cmocka_unit_test(test_mesh_norms),
                                      cmocka_unit_test(test_heads),
