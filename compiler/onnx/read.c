@@ -274,6 +274,11 @@ static void pass_through(onnx_reader *r, const onnx_node *n) {
   g->node_count--;
 }
 
+static bool is_as_large_as_data(graph_op op) {
+  return op == GRAPH_OP_NON_ZERO || op == GRAPH_OP_COMPRESS || op == GRAPH_OP_UNIQUE ||
+         op == GRAPH_OP_NON_MAX_SUPPRESSION;
+}
+
 static bool supported_node(onnx_reader *r, onnx_node *n) {
   int outputs[ONNX_INPUTS_MAX], output_count;
   if (!onnx_resolve_inputs(r, n)) return false;
@@ -293,7 +298,7 @@ static bool supported_node(onnx_reader *r, onnx_node *n) {
   if (!open_outputs(r, n, outputs, &output_count)) return false;
   int before = r->g->node_count;
   if (!add_node(r, n->name, op, &n->to, n->inputs, n->input_count, outputs, output_count)) {
-    if (op == GRAPH_OP_NON_ZERO || op == GRAPH_OP_COMPRESS) onnx_cut_hint(r, n->from);
+    if (is_as_large_as_data(op)) onnx_cut_hint(r, n->from);
     return false;
   }
   if (r->g->node_count > before) pass_through(r, n);
@@ -325,8 +330,6 @@ static const char *domain_of(const Onnx__NodeProto *from, const char *op) {
 static bool refuse_operator(onnx_reader *r, const onnx_node *n, const char *domain) {
   if (domain[0] != '\0' && strcmp(domain, "com.microsoft") != 0)
     onnx_node_fail(r, n, "operators of the domain '%s' are not supported", domain);
-  else if (strcmp(n->op, "NonMaxSuppression") == 0 || strcmp(n->op, "Unique") == 0)
-    onnx_node_fail(r, n, "operator %s is not supported: the size of its result depends on data", n->op);
   else
     onnx_node_fail(r, n, "operator %s is not supported", n->op);
   onnx_cut_hint(r, n->from);
