@@ -21,7 +21,7 @@ static void fill(int8_t *weights, double density, int64_t block) {
   const networks_pruning pruning = {.density = density, .block = block, .seed = 5};
   for (int e = 0; e < COUNT; e++)
     weights[e] =
-        networks_keeps(&pruning, e / OUTPUTS / INPUTS, e / OUTPUTS % INPUTS, e % OUTPUTS) ? (int8_t)(e % 7 + 1) : 0;
+        (int8_t)(networks_keeps(&pruning, e / OUTPUTS / INPUTS, e / OUTPUTS % INPUTS, e % OUTPUTS) ? e % 7 + 1 : 0);
 }
 
 static int blocks_of(const int8_t *weights) {
