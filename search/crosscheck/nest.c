@@ -28,7 +28,7 @@ static const struct {
 static int boundary(const map_mapping *m) { return wf_max(m->residency[MAP_WEIGHTS], m->residency[MAP_INPUTS]); }
 
 // Loops from the outermost to the innermost, each dimension once in a level.
-static void take_loops(crosscheck_nest *nest, nest_level level, int first, int end) {
+static void take_loops(crosscheck_nest *nest, crosscheck_nest_level level, int first, int end) {
   bool seen[BLOCK_DIMS] = {false};
   int count = 0;
   for (int p = first; p < end; p++) {
@@ -48,7 +48,7 @@ static void take_tile(crosscheck_nest *nest, int64_t side) {
   const int64_t *tile = nest->mapping.tile;
   static const struct {
     block_dim_id dim;
-    nest_level level;
+    crosscheck_nest_level level;
   } sides[] = {{BLOCK_DIM_K, NEST_COLUMNS}, {BLOCK_DIM_C, NEST_ROWS}};
   for (int dim = 0; dim < BLOCK_DIMS; dim++) nest->factor[NEST_REGISTERS][dim] = tile[dim];
   for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
@@ -122,7 +122,7 @@ bool crosscheck_nest_of(const layers_layer *layer, const hw_array *array, crossc
 
 // ---- text
 
-static void write_factors(const crosscheck_nest *nest, nest_level level, FILE *out) {
+static void write_factors(const crosscheck_nest *nest, crosscheck_nest_level level, FILE *out) {
   fputs("    factors: [", out);
   for (int dim = 0; dim < BLOCK_DIMS; dim++)
     fprintf(out, "%s%s=%" PRId64, dim == 0 ? "" : ", ", crosscheck_dims[dim], nest->factor[level][dim]);
@@ -131,7 +131,7 @@ static void write_factors(const crosscheck_nest *nest, nest_level level, FILE *o
   fputs("]\n", out);
 }
 
-static void write_level(const crosscheck_nest *nest, nest_level level, FILE *out) {
+static void write_level(const crosscheck_nest *nest, crosscheck_nest_level level, FILE *out) {
   if (levels[level].keep != NULL)
     fprintf(out, "  - target: %s\n    type: dataspace\n    keep: [%s]\n    bypass: [%s]\n", levels[level].target,
             levels[level].keep, levels[level].bypass);
@@ -159,5 +159,5 @@ void crosscheck_write_nest(const crosscheck_nest *nest, FILE *out) {
   if (nest->merged) fputs("# Two loops over a dimension are one here, in the place of the outer one.\n", out);
   if (nest->stays) fputs("# One operand stays longer than here: Timeloop reads it more often from main memory.\n", out);
   fputs("mapping:\n", out);
-  for (int level = 0; level < NEST_LEVELS; level++) write_level(nest, (nest_level)level, out);
+  for (int level = 0; level < NEST_LEVELS; level++) write_level(nest, (crosscheck_nest_level)level, out);
 }

@@ -25,7 +25,7 @@ typedef enum {
   NEST_ROWS,
   NEST_REGISTERS,
   NEST_LEVELS,
-} nest_level;
+} crosscheck_nest_level;
 
 typedef struct crosscheck_nest {
   int64_t size[BLOCK_DIMS];  // in whole blocks
