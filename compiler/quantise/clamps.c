@@ -52,8 +52,10 @@ static bool has_bytes(const clamp *c, const int8_t *table) {
   return true;
 }
 
+// Tables between scales that the model gives (`given`) stay: their operand is rounded and cut off as the model says.
 static bool of_table(const graph *g, const graph_node *node, clamp *to) {
   const graph_tensor *table = &g->tensors[node->inputs[1]];
+  if (graph_int(node, "given", 0) != 0) return false;
   if (table->data == NULL || table->type != GRAPH_I8 || graph_elements(table) != VALUES) return false;
   return line_through(table->data, to) && has_bytes(to, table->data);
 }

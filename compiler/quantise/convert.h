@@ -98,6 +98,11 @@ void quantise_convert_requantise_table(float from, int32_t from_zero, float to, 
 // check.c: whether a tensor's numbers, or sums that become them, can have this scale; false after the tensor was named.
 bool quantise_convert_check_scale(quantise_converter *c, int tensor, double scale);
 
+// The model says how the tensor's numbers become bytes: the last passes do not make them in another way.
+static inline bool quantise_convert_is_given(const quantise_converter *c, int tensor) {
+  return tensor != GRAPH_NONE && quantise_pin_of(c->pins, tensor)->scale > 0;
+}
+
 // table.c: what `tensor` (derived) becomes for each of the 256 values of the tensor that it is a function of.
 bool quantise_convert_table(quantise_converter *c, int tensor, float scale, int32_t zero, int8_t table[256]);
 bool quantise_convert_real_table(quantise_converter *c, int tensor, float table[256]);

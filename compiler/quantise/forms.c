@@ -134,7 +134,9 @@ int quantise_convert_lut(quantise_converter *c, int form, int model_tensor, quan
   const char *name = c->out->tensors[to].name;
   const int constant =
       quantise_convert_constant(c, wf_arena_format(c->arena, "%s.table", name), GRAPH_I8, 1, (int64_t[]){256}, table);
-  quantise_convert_emit(c, GRAPH_OP_QLUT, c->out->tensors[to].name, (int[]){form, constant}, 2, to);
+  graph_node *node = quantise_convert_emit(c, GRAPH_OP_QLUT, c->out->tensors[to].name, (int[]){form, constant}, 2, to);
+  if (quantise_convert_is_given(c, model_tensor) || quantise_convert_is_given(c, c->derived[model_tensor]))
+    graph_set_int(c->out, node, "given", 1);
   return to;
 }
 

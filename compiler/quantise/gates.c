@@ -5,6 +5,7 @@
 // QMul  x' = rne(f x s)     ->   QMul     w' = rne(t / 127 s w), t at most 1: no weight becomes larger
 // QConv sums of x' w        ->   QMatMul  sums of x w', which are r = t / (127 f) times those
 //
+// Products whose scale the model gives (`given`) stay: they are rounded as the model says.
 // Bias, the residual's factor and the scale follow: the factor is whole, so that t is a little less than 1 where there
 // is one.
 #include <math.h>
@@ -60,7 +61,7 @@ static bool find_ratio(gate *to) {
 }
 
 static bool gate_of(const graph *g, const quantise_rewrite_index *index, const graph_node *mul, gate *to) {
-  if (mul->op != GRAPH_OP_QMUL || !is_gated(g, mul)) return false;
+  if (mul->op != GRAPH_OP_QMUL || graph_int(mul, "given", 0) != 0 || !is_gated(g, mul)) return false;
   const graph_node *conv = quantise_rewrite_only_reader(g, index, mul->outputs[0]);
   if (conv == NULL || conv->inputs[0] != mul->outputs[0] || !is_pointwise(g, conv)) return false;
   const graph_tensor *x = &g->tensors[mul->inputs[0]];

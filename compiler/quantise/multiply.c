@@ -39,6 +39,7 @@ bool quantise_convert_mul(quantise_converter *c, const graph_node *node) {
   quantise_convert_check_scale(c, out, scale);
   graph_node *made = quantise_convert_emit(c, GRAPH_OP_QMUL, node->name, inputs, 2, form);
   graph_set_float(c->out, made, "scale", (float)scale);
+  if (quantise_convert_is_given(c, out)) graph_set_int(c->out, made, "given", 1);
   quantise_convert_set_quant(c, out, layout, form, c->scale[out], 0);
   return true;
 }

@@ -15,7 +15,7 @@ static const float gate_scale = 0.009F, conv_scale = 0.0007F;
 
 typedef struct sizes {
   int64_t rows, columns, outputs;
-  bool residual, bias;
+  bool residual, bias, given;
 } sizes;
 
 static int tensor(graph *g, const char *name, graph_type type, int rank, const int64_t *dim, const void *data) {
@@ -43,6 +43,7 @@ static graph *build(const sizes *s) {
             gated = tensor(g, "gated", GRAPH_I8, 4, image, NULL), y = tensor(g, "y", GRAPH_I8, 4, out, NULL);
   graph_node *mul = graph_add_node(g, GRAPH_OP_QMUL, "mul", (int[]){x, gate}, 2, &gated, 1);
   graph_set_float(g, mul, "scale", gate_scale);
+  if (s->given) graph_set_int(g, mul, "given", 1);
   const int inputs[4] = {gated, w, s->bias ? bias : GRAPH_NONE, residual};
   graph_node *conv = graph_add_node(g, GRAPH_OP_QCONV, "conv", inputs, s->residual ? 4 : 3, &y, 1);
   graph_set_float(g, conv, "scale", conv_scale);
@@ -98,14 +99,18 @@ static void check(const sizes *s, bool moves) {
 
 static void gates_go_into_weights(void **state) {
   (void)state;
-  static const sizes many[] = {
-      {7, 9, 24, false, true}, {7, 9, 24, true, true}, {4, 4, 8, true, false}, {50, 1, 3, false, false}};
+  static const sizes many[] = {{7, 9, 24, false, true, false},
+                               {7, 9, 24, true, true, false},
+                               {4, 4, 8, true, false, false},
+                               {50, 1, 3, false, false, false}};
   for (size_t i = 0; i < sizeof many / sizeof *many; i++) check(&many[i], true);
 }
 
+// As do scales that the model gives.
 static void few_pixels_keep_them(void **state) {
   (void)state;
-  static const sizes few[] = {{7, 7, 48, false, true}, {2, 1, 3, true, true}};
+  static const sizes few[] = {
+      {7, 7, 48, false, true, false}, {2, 1, 3, true, true, false}, {7, 9, 24, true, true, true}};
   for (size_t i = 0; i < sizeof few / sizeof *few; i++) check(&few[i], false);
 }
 
