@@ -332,6 +332,13 @@ static bool average_with_padding(graph *g, const graph_node *node) {
   return true;
 }
 
+// Bytes that the network is given are no quantised numbers, whose pooling stays between their scales.
+static bool takes_bytes(const graph *g, const graph_node *node) {
+  for (int i = 0; i < g->input_count; i++)
+    if (g->inputs[i] == node->inputs[0]) return g->tensors[node->inputs[0]].type == GRAPH_U8;
+  return false;
+}
+
 // Bytes become real numbers, which hold them.
 static bool pool_of_bytes(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
@@ -347,7 +354,7 @@ bool quantise_expand_pool(graph *g, const graph_node *node) {
   const quantise_maker m = {g, node};
   const int rank = g->tensors[node->inputs[0]].rank;
   windows w;
-  if (g->tensors[node->inputs[0]].type == GRAPH_U8) return pool_of_bytes(g, node);
+  if (takes_bytes(g, node)) return pool_of_bytes(g, node);
   if (rank == 4) return average_with_padding(g, node);
   if ((rank != 3 && rank != 5) || quantise_make_wants(node, 1) || !windows_of(g, node, &w)) return false;
   if (rank == 3)
