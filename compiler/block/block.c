@@ -301,6 +301,15 @@ bool block_has_target(const block_statement *statement) {
   return statement->kind != BLOCK_FOR && statement->kind != BLOCK_STORE;
 }
 
+bool block_is_written(block_statement *list, int buffer) {
+  for (; list != NULL; list = list->next) {
+    block_view *views[BLOCK_VIEWS_MAX];
+    if (list->kind == BLOCK_FOR && block_is_written(list->loop.body, buffer)) return true;
+    if (block_has_target(list) && block_views(list, views) > 0 && views[0]->buffer == buffer) return true;
+  }
+  return false;
+}
+
 bool block_accumulates(const block_statement *statement) {
   if (statement->kind == BLOCK_LOAD) return statement->load.accumulate;
   return statement->kind == BLOCK_DOT && statement->dot.accumulate;

@@ -41,6 +41,9 @@ int block_views(block_statement *statement, block_view *views[BLOCK_VIEWS_MAX]);
 // Whether one matrix serves all blocks of columns of a product of blocks, which adds to the sums of another product.
 bool block_is_shared(const block_program *program, const block_statement *dot);
 bool block_has_target(const block_statement *statement);
+
+// A statement of the list, or of a loop in it, has the buffer as its target.
+bool block_is_written(block_statement *list, int buffer);
 bool block_accumulates(const block_statement *statement);
 uint32_t block_overwrite_first(const block_statement *statement);
 // The access of a load or store, or NULL.

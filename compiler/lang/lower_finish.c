@@ -27,7 +27,7 @@ static void mark_read(void *context, block_statement *s) {
     if (views[v]->buffer != target) u->read[views[v]->buffer] = true;
 }
 
-// Nobody loads the block that it parks.
+// The statement parks a block that no statement loads.
 static bool parks_in_vain(const usage *u, const block_statement *s) {
   return s->kind == BLOCK_STORE && u->loaded != NULL && lang_lower_is_working(u->l, s->store.access.tensor) &&
          !u->loaded[s->store.access.tensor];

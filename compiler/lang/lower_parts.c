@@ -30,23 +30,14 @@ static bool refuse(parts *p, const block_statement *s, const char *what, const c
 
 // ---- places
 
-static bool is_written_in(block_statement *list, int buffer) {
-  for (; list != NULL; list = list->next) {
-    block_view *views[BLOCK_VIEWS_MAX];
-    if (list->kind == BLOCK_FOR && is_written_in(list->loop.body, buffer)) return true;
-    if (block_has_target(list) && block_views(list, views) > 0 && views[0]->buffer == buffer) return true;
-  }
-  return false;
-}
-
 static bool is_parking(const lang_lowerer *l, const block_statement *s) {
   return s->kind == BLOCK_STORE && lang_lower_is_working(l, s->store.access.tensor);
 }
 
 // A block that the loop does not compute is parked once, in front of it.
 static bool leaves(const lang_lowerer *l, const block_statement *s, const block_statement *loop) {
-  return is_parking(l, s) && !is_written_in(loop->loop.body, s->store.source.buffer) &&
-         !(s->store.apart && is_written_in(loop->loop.body, s->store.statistics.buffer));
+  return is_parking(l, s) && !block_is_written(loop->loop.body, s->store.source.buffer) &&
+         !(s->store.apart && block_is_written(loop->loop.body, s->store.statistics.buffer));
 }
 
 static void move_out(const lang_lowerer *l, block_statement **list) {
@@ -188,7 +179,7 @@ static void cut(const parts *p) {
   program->body = all;
 }
 
-// ---- memory that nobody needs
+// ---- memory that no statement uses
 
 typedef struct numbers {  // per tensor
   bool *used;

@@ -199,22 +199,13 @@ static bool fuse_elementwise(fuse_pass *f, block_statement *s) {
 
 static bool fuse_list(fuse_pass *f, block_statement **list);
 
-static bool is_written_in(block_statement *list, int buffer) {
-  for (; list != NULL; list = list->next) {
-    block_view *views[BLOCK_VIEWS_MAX];
-    if (list->kind == BLOCK_FOR && is_written_in(list->loop.body, buffer)) return true;
-    if (block_has_target(list) && block_views(list, views) > 0 && views[0]->buffer == buffer) return true;
-  }
-  return false;
-}
-
 static bool fuse_for(fuse_pass *f, block_statement *s) {
   size_t count = (size_t)f->program->buffer_count;
   fuse_value *before = WF_ARENA_ARRAY(f->c.arena, count, fuse_value);
   bool *written = WF_ARENA_ARRAY(f->c.arena, count, bool);
   memcpy(before, f->value, count * sizeof *before);
   for (int b = 0; b < (int)count; b++) {
-    written[b] = is_written_in(s->loop.body, b);
+    written[b] = block_is_written(s->loop.body, b);
     if (!written[b]) continue;
     f->value[b] = before[b].kind == FUSE_NOTHING ? (fuse_value){.carried = BLOCK_NONE}
                                                  : fuse_carried(b, f->program->buffers[b].type);

@@ -49,6 +49,10 @@ static bool has(const graph_node *node, int input) {
   return node->input_count > input && node->inputs[input] != GRAPH_NONE;
 }
 
+static bool has_numbers(const graph *g, const graph_node *conv) {
+  return !has(conv, 2) || g->tensors[conv->inputs[2]].data != NULL;
+}
+
 // The ratio, and what it makes of the residual's factor; false: that would become 0.
 static bool find_ratio(gate *to) {
   const double most = 1 / (INT8_MAX * (double)graph_float(to->mul, "scale", 1));
@@ -63,7 +67,8 @@ static bool find_ratio(gate *to) {
 static bool gate_of(const graph *g, const quantise_rewrite_index *index, const graph_node *mul, gate *to) {
   if (mul->op != GRAPH_OP_QMUL || graph_int(mul, "given", 0) != 0 || !is_gated(g, mul)) return false;
   const graph_node *conv = quantise_rewrite_only_reader(g, index, mul->outputs[0]);
-  if (conv == NULL || conv->inputs[0] != mul->outputs[0] || !is_pointwise(g, conv)) return false;
+  if (conv == NULL || conv->inputs[0] != mul->outputs[0] || !is_pointwise(g, conv) || !has_numbers(g, conv))
+    return false;
   const graph_tensor *x = &g->tensors[mul->inputs[0]];
   *to = (gate){.mul = mul, .conv = conv, .channels = x->dim[3], .columns = g->tensors[conv->outputs[0]].dim[3]};
   return x->dim[1] * x->dim[2] >= WORTH * to->columns && find_ratio(to);
@@ -96,7 +101,7 @@ static int scaled_bias(graph *g, const gate *from) {
   const int64_t count = graph_elements(bias);
   const int32_t *old = bias->data;
   int32_t *values = WF_ARENA_ARRAY(g->arena, (size_t)count, int32_t);
-  for (int64_t i = 0; i < count; i++) values[i] = (int32_t)rint(fmin(old[i] * from->ratio, INT32_MAX));
+  for (int64_t i = 0; i < count; i++) values[i] = (int32_t)rint(fmax(fmin(old[i] * from->ratio, INT32_MAX), INT32_MIN));
   const int made = quantise_rewrite_tensor(g, bias->name, ".gated", GRAPH_I32, 1, &count);
   g->tensors[made].data = values;
   return made;
