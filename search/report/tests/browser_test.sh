@@ -40,14 +40,15 @@ sed 's/tiny.yaml/long.yaml, odd.yaml/' "$sources/tiny_sweep.yaml" >long_sweep.ya
 [ "$(wc -c <packed/index.html)" -lt $(($(wc -c <out/index.html) + 100000)) ] || fail "not packed: $(wc -c <packed/index.html) bytes"
 data_of packed | base64 -d | gunzip | grep -q '^{"title":.*words that words that.*}$' || fail "packed data are no JSON"
 
-# Two thousand points: the page stays small, and works (below). The sanitizers see no more in these than in a few.
-sides="4, 8, 16, 32" count=2000
-[ -z "${WEFT_FEW:-}" ] || sides=4 count=500
+# The pages are made; what a browser does with them is nothing that the sanitizers see.
+[ -z "${WEFT_FEW:-}" ] || exit 0
+
+# Two thousand points: the page stays small, and works (below).
 printf 'name: few\ndescription: one layer\nlayers:\n  - {name: product, P: 40, K: 32, C: 48}\n' >few.yaml
 cat >many.yaml <<END
 name: many
 parameters:
-  mesh.rows, mesh.columns: [$sides]
+  mesh.rows, mesh.columns: [4, 8, 16, 32]
   dma.bus_bits: [64, 128]
   load.queue: [2, 4, 8, 16, 32]
   execute.queue: [4, 8, 16, 32, 64]
@@ -101,8 +102,7 @@ tests=. try empty empty.js 1280
 between=$(now)
 tests=. try many drawn.js 1280
 printf 'many points: %d bytes, drawn %d ms later than nothing\n' "$bytes" "$(($(now) - between - (between - started)))"
-sed "s/=== 2000/=== $count/g" "$tests/browser_many.js" >browser_many.js
-tests=. try many browser_many.js 1280
+try many browser_many.js 1280
 for width in 1280 390; do
   try out browser.js "$width"
   try packed browser.js "$width"
