@@ -1,8 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// QMul. One number per channel of an image is the array's: its weights stand on the diagonals of blocks, as those of a
-// depthwise convolution of 1 x 1, and are put there in the run. One number per row of weights is, too: the blocks of
-// the diagonal times as many rows of the weights. Other products are the hart's.
+// QMul. One number per channel of an image, or per row of weights, is the array's. Numbers that are never below 0 are
+// spread to diagonals on the mesh (gate.h). Others stand on the diagonals of blocks in memory, as the weights of a
+// depthwise convolution of 1 x 1, and are put there in the run; those of rows are blocks of the diagonal times as many
+// rows of the weights. Other products are the hart's.
+#include "compiler/network/gate.h"
 #include "compiler/network/private.h"
+
+// ---- numbers that are never below 0
+
+static bool is_table_positive(const graph_tensor *table) {
+  if (table->type != GRAPH_I8 || table->data == NULL) return false;
+  for (int64_t i = 0; i < graph_elements(table); i++)
+    if (((const int8_t *)table->data)[i] < 0) return false;
+  return true;
+}
+
+static bool is_curve_positive(const graph_node *node) {
+  graph_curve curve;
+  if (!graph_curve_of(node, &curve)) return false;
+  for (int q = INT8_MIN; q <= INT8_MAX; q++)
+    if (graph_curve_value(&curve, (int8_t)q) < 0) return false;
+  return true;
+}
+
+static bool is_positive(const network_lowering *l, int tensor) {
+  const graph_node *node = l->maker[tensor];
+  while (node != NULL && node->op == GRAPH_OP_RESHAPE) node = l->maker[node->inputs[0]];
+  if (node == NULL) return false;
+  if (node->op == GRAPH_OP_QLUT) return is_table_positive(network_lower_tensor(l, node->inputs[1]));
+  if (node->op == GRAPH_OP_QCURVE) return is_curve_positive(node);
+  return (node->op == GRAPH_OP_QCONV || node->op == GRAPH_OP_QMAT_MUL) && graph_int(node, "relu", 0) != 0;
+}
+
+static bool has_gates(const network_lowering *l) {
+  return network_gate_fits(l->array) && is_positive(l, l->node->inputs[1]);
+}
+
+// Numbers of rows or columns, as `which` says.
+static void multiply_gates(network_lowering *l, int which, int64_t rows, int64_t cols,
+                           const network_lower_operands *at) {
+  const network_unit unit = {
+      .what = {.op = GRAPH_OP_QMUL, .gain = {1, which}, .scale = graph_float(l->node, "scale", 1)},
+      .rows = rows,
+      .cols = cols};
+  network_lower_bind(network_lower_unit(l, &unit, at->inputs, at->results), NETWORK_GATE_NUMBERS, at->weights);
+}
+
+// ---- images
 
 static bool is_gate(const graph_tensor *x, const graph_tensor *gate) {
   return x->rank == 4 && gate->rank == 4 && gate->dim[0] == x->dim[0] && gate->dim[1] == 1 && gate->dim[2] == 1 &&
@@ -34,8 +78,14 @@ static network_place diagonal_of(network_lowering *l, network_place gate, int64_
   return place;
 }
 
-static void multiply_image(network_lowering *l, network_place x, network_place weights, network_place y) {
+static void multiply_image(network_lowering *l, network_place x, network_place gate, network_place y) {
   const int64_t *dim = network_lower_input(l, 0)->dim;
+  if (has_gates(l)) {
+    multiply_gates(l, NETWORK_GATE_COLUMNS, dim[1] * dim[2], dim[3],
+                   &(network_lower_operands){.inputs = x, .weights = gate, .results = y});
+    return;
+  }
+  const network_place weights = diagonal_of(l, gate, dim[3]);
   const layer_desc layer = {
       .map = {.kind = MAP_DEPTHWISE, .size = {1, dim[1], dim[2], dim[3], 1, 1, 1}, .groups = 1, .result_bytes = 1},
       .image = {dim[1], dim[2]},
@@ -67,6 +117,13 @@ static void multiply_blocks(network_lowering *l, const network_lower_operands *a
 static void multiply_rows(network_lowering *l) {
   const int64_t dim = hw_derive(l->array).dim, rows = network_lower_input(l, 0)->dim[0];
   const network_place factors = network_lower_place_of(l, 1);
+  if (has_gates(l)) {
+    multiply_gates(
+        l, NETWORK_GATE_ROWS, rows, network_lower_input(l, 0)->dim[1],
+        &(network_lower_operands){
+            .inputs = network_lower_place_of(l, 0), .weights = factors, .results = network_lower_result(l, 0)});
+    return;
+  }
   const network_lower_operands all = {.weights = network_lower_place_of(l, 0),
                                       .results = network_lower_result(l, 0),
                                       .inputs = diagonal_of(l, factors, rows)};
@@ -100,7 +157,7 @@ bool network_lower_multiply(network_lowering *l) {
                 to = network_lower_result(l, 0);
   const uint64_t image = (uint64_t)(x->dim[1] * x->dim[2] * x->dim[3]);
   for (int64_t n = 0; n < x->dim[0]; n++) {
-    multiply_image(l, from, diagonal_of(l, factors, x->dim[3]), to);
+    multiply_image(l, from, factors, to);
     from.offset += image, to.offset += image;
     factors.offset += (uint64_t)x->dim[3];
   }

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "compiler/network/commands.h"
 #include "compiler/network/curve.h"
+#include "compiler/network/gate.h"
 #include "compiler/network/mesh_norm.h"
 #include "isa/isa_fields.h"
 
@@ -48,6 +49,7 @@ const char *network_unit_name(const network_unit *unit) {
          : unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
          : unit->what.op == GRAPH_OP_QNORM_UNIT    ? "norm_unit"
          : unit->what.op == GRAPH_OP_QNORM_MESH    ? "norm_mesh"
+         : unit->what.op == GRAPH_OP_QMUL          ? network_gate_name(unit)
                                                    : "gelu_unit";
 }
 
@@ -407,6 +409,7 @@ static void emit(unit_maker *m) {
 command_program *network_unit_program(const network_unit *unit, const hw_array *array, wf_diag *diag) {
   if (unit->curve != NULL) return network_curve_program(unit, array, diag);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
+  if (unit->what.op == GRAPH_OP_QMUL) return network_gate_program(unit, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),
                   .d = hw_derive(array),

@@ -163,7 +163,7 @@ bool quantise_convert_fit_curve(const double table[VALUES], double noise, graph_
 }
 
 int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout) {
-  enum { WORTH = 2048 };  // elements: fewer are not worth a step of the array
+  enum { WORTH = 384 };  // elements: fewer are not worth a step of the array
   float numbers[VALUES];
   double target[VALUES];
   graph_curve curve;

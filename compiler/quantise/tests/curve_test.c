@@ -138,15 +138,24 @@ static void others_stay_tables(void **state) {
   assert_non_null(find(placed, GRAPH_OP_QLUT));
   graph_destroy(placed);
   graph_destroy(model);
-  placed = place(GRAPH_OP_TANH, 100, 3, &model);
-  assert_null(find(placed, GRAPH_OP_QCURVE));
-  graph_destroy(placed);
-  graph_destroy(model);
+}
+
+static void few_elements_stay_tables(void **state) {
+  (void)state;
+  enum { LEAST = 96 };  // rows of four elements
+  for (int64_t rows = LEAST - 1; rows <= LEAST; rows++) {
+    graph *model, *placed = place(GRAPH_OP_TANH, rows, 3, &model);
+    assert_int_equal(find(placed, GRAPH_OP_QCURVE) != NULL, rows == LEAST);
+    assert_int_equal(find(placed, GRAPH_OP_QLUT) != NULL, rows < LEAST);
+    graph_destroy(placed);
+    graph_destroy(model);
+  }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_become_curves), cmocka_unit_test(relus_go_into_products),
-      cmocka_unit_test(hard_sigmoids_go_into_products), cmocka_unit_test(others_stay_tables)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_become_curves),
+                                     cmocka_unit_test(relus_go_into_products),
+                                     cmocka_unit_test(hard_sigmoids_go_into_products),
+                                     cmocka_unit_test(others_stay_tables), cmocka_unit_test(few_elements_stay_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
