@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QCurve on the array; where the array cannot, as a table on the hart.
 #include "compiler/network/curve.h"
+#include "compiler/network/curve_row.h"
 #include "compiler/network/private.h"
 
 static bool by_hart(network_lowering *l, const graph_curve *curve) {
@@ -36,8 +37,9 @@ bool network_lower_curve(network_lowering *l) {
   const hw_derived d = hw_derive(l->array);
   if (!graph_curve_of(l->node, curve)) return network_lower_refuse(l, "no curve");
   if (graph_elements(x) == 0 || !network_curve_fits(curve, l->array)) return by_hart(l, curve);
-  const int64_t columns = columns_of(x, &d);
-  const network_unit unit = {.curve = curve, .rows = graph_elements(x) / columns, .cols = columns};
+  const bool is_row = network_curve_row_fits(curve, graph_elements(x), l->array);
+  const int64_t columns = is_row ? graph_elements(x) : columns_of(x, &d);
+  const network_unit unit = {.curve = curve, .is_row = is_row, .rows = graph_elements(x) / columns, .cols = columns};
   network_lower_unit(l, &unit, network_lower_place_of(l, 0), network_lower_result(l, 0));
   return true;
 }

@@ -17,7 +17,7 @@
 
 static const network_unit *curve_of(const network *net, const network_step *step) {
   const network_unit *unit = net->kernels[step->kernel].unit;
-  return unit != NULL && unit->curve != NULL ? unit : NULL;
+  return unit != NULL && unit->curve != NULL && !unit->is_row ? unit : NULL;
 }
 
 // Layers in single commands, and curves.

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "compiler/network/commands.h"
 #include "compiler/network/curve.h"
+#include "compiler/network/curve_row.h"
 #include "compiler/network/gate.h"
 #include "compiler/network/mesh_norm.h"
 #include "isa/isa_fields.h"
@@ -45,7 +46,8 @@ bool network_unit_equal(const network_unit *a, const network_unit *b) {
 }
 
 const char *network_unit_name(const network_unit *unit) {
-  return unit->curve != NULL                       ? "curve"
+  return unit->is_row                              ? "curve_row"
+         : unit->curve != NULL                     ? "curve"
          : unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
          : unit->what.op == GRAPH_OP_QNORM_UNIT    ? "norm_unit"
          : unit->what.op == GRAPH_OP_QNORM_MESH    ? "norm_mesh"
@@ -407,6 +409,7 @@ static void emit(unit_maker *m) {
 }
 
 command_program *network_unit_program(const network_unit *unit, const hw_array *array, wf_diag *diag) {
+  if (unit->is_row) return network_curve_row_program(unit, array);
   if (unit->curve != NULL) return network_curve_program(unit, array, diag);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
   if (unit->what.op == GRAPH_OP_QMUL) return network_gate_program(unit, array);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for the normaliser of the store unit: softmax, layer norm and GELU over rows of int8, as commands. Also the
-// description of kernels for rows on the mesh (curve.h, gate.h, mesh_norm.h).
+// description of kernels for rows on the mesh (curve.h, curve_row.h, gate.h, mesh_norm.h).
 //
 // Groups of rows are loaded into the scratchpad, multiplied by diagonal weights into the accumulator (one copy per
 // gain), and stored row by row behind their statistics. While one group is stored, the next one is multiplied and the
@@ -16,6 +16,7 @@
 typedef struct network_unit {
   graph_unit what;
   const graph_curve *curve;  // a curve instead (curve.h), or NULL
+  bool is_row;               // of few elements (curve_row.h)
   int64_t rows, cols;
 } network_unit;
 

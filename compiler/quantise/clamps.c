@@ -60,6 +60,11 @@ static bool of_table(const graph *g, const graph_node *node, clamp *to) {
   return line_through(table->data, to) && has_bytes(to, table->data);
 }
 
+bool quantise_rewrite_is_clamp(const int8_t table[VALUES]) {
+  clamp c;
+  return line_through(table, &c) && has_bytes(&c, table);
+}
+
 // ---- products
 
 static bool takes_relu(const graph_node *product) {

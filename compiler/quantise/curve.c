@@ -13,6 +13,7 @@
 
 #include "compiler/quantise/convert.h"
 #include "compiler/quantise/ramps.h"
+#include "compiler/quantise/rewrite.h"
 
 enum { VALUES = QUANTISE_RAMPS_VALUES };
 static const double noise_of_rounding = 1.0 / 12, noise_at_most = 1.6,  // 2 dB
@@ -162,19 +163,26 @@ bool quantise_convert_fit_curve(const double table[VALUES], double noise, graph_
   return fit_curve(&target, noise, curve);
 }
 
+static bool is_clamp(const double target[VALUES]) {
+  int8_t table[VALUES];
+  for (int q = 0; q < VALUES; q++) table[q] = (int8_t)rint(target[q]);
+  return quantise_rewrite_is_clamp(table);
+}
+
 int quantise_convert_curve(quantise_converter *c, int from, int tensor, quantise_convert_layout layout) {
-  enum { WORTH = 384 };  // elements: fewer are not worth a step of the array
+  enum { WORTH = 4, MANY = 2048 };  // elements: fewer are not worth a step of the array; a table is slow
   float numbers[VALUES];
   double target[VALUES];
   graph_curve curve;
   if (quantise_pin_of(c->pins, tensor)->scale > 0 || c->zero[tensor] != 0) return GRAPH_NONE;
-  if (graph_elements(&c->model->tensors[tensor]) < WORTH || !quantise_convert_real_table(c, tensor, numbers))
-    return GRAPH_NONE;
+  const int64_t elements = graph_elements(&c->model->tensors[tensor]);
+  if (elements < WORTH || !quantise_convert_real_table(c, tensor, numbers)) return GRAPH_NONE;
   for (int q = 0; q < VALUES; q++) {
     const double value = (double)numbers[q] / (double)c->scale[tensor];
     if (!isfinite(value)) return GRAPH_NONE;
     target[q] = value < INT8_MIN ? INT8_MIN : value > INT8_MAX ? INT8_MAX : value;
   }
+  if (elements < MANY && is_clamp(target)) return GRAPH_NONE;  // which may go into a product
   if (!quantise_convert_fit_curve(target, noise_at_most, &curve)) return GRAPH_NONE;
   const int form = quantise_convert_new(c, tensor, ".i8", GRAPH_I8, layout);
   graph_curve_set(c->out, quantise_convert_emit(c, GRAPH_OP_QCURVE, c->out->tensors[form].name, &from, 1, form),

@@ -42,6 +42,8 @@ int quantise_rewrite_drop_dead(graph *g);
 
 // clamps.c: functions that are straight between two ends, into the products before them.
 void quantise_rewrite_clamps(graph *g);
+// Whether a table is straight between two ends.
+bool quantise_rewrite_is_clamp(const int8_t table[256]);
 // gates.c: numbers per channel, into the weights that sum the channels.
 void quantise_rewrite_gates(graph *g);
 
