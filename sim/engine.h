@@ -63,6 +63,7 @@ typedef struct sim_engine_options {
   unsigned ignored_orders;  // of the engine races: what it takes not to order anything (races_order)
   // For tests; results are the same. cycle: no cycle is skipped; flow: loads burst by burst, queues are kept.
   bool every_cycle;
+  uint32_t without_skips;  // of the cycle engine, for tests: ways to leave out cycles that it does not take, a bit each
 } sim_engine_options;
 
 typedef struct sim_engine_ops {

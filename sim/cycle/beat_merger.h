@@ -14,10 +14,8 @@ enum { CYCLE_NARROW_RING = 8, CYCLE_WIDE_RING = 4 };
 typedef struct cycle_burst_rows {
   uint64_t first_beat, last_beat, ready, spacing;
   uint64_t left;      // cycle in which the row before the next one left
-  uint64_t last_row;  // of a stream: cycle in which the last row leaves
-  uint64_t free;      // of a stream: the register of int32 rows is free for its first row from this cycle on
-  uint64_t gap;       // of a stream: cycles between two rows but for the last one; 0: it varies
-  uint64_t banks;     // of a stream: scratchpad banks that its rows go to
+  uint64_t last_row;  // of a whole burst: cycle in which the last row leaves
+  uint64_t free;      // of a whole burst: the register of int32 rows is free for its first row from this cycle on
   bool ends;          // the last bytes of its command to come
   uint32_t sent;      // bytes of the rows that left
   uint32_t row;       // local row of the next one
@@ -26,7 +24,7 @@ typedef struct cycle_burst_rows {
   cycle_burst burst;
 } cycle_burst_rows;
 
-enum { CYCLE_BURST_RING = 8 };  // bursts with rows that are not written, in a stream (load_path.c)
+enum { CYCLE_BURST_RING = 8 };  // whole bursts with rows that are not written (load_whole.c)
 
 typedef struct cycle_merger {
   bool open;             // rows of the burst at work have to leave

@@ -24,9 +24,7 @@ struct cycle_bus {
   // the read burst that was taken last
   uint64_t first_beat;
   memsys_burst burst;
-  // the last write beat, or the first one of a burst that goes as a whole
-  uint64_t written_at;
-  uint32_t written_beats;
+  uint64_t written_at, written_before;  // the cycle of the last write beat; the bytes before it
   uint32_t bus_bytes, ids;
   uint8_t **data;  // by read id; NULL in timing-only mode
 };
@@ -68,7 +66,6 @@ static bool inside(cycle_engine *c, const memsys_request *r, const char *verb) {
 
 static void grant_read(cycle_engine *c, uint64_t now, const memsys_request *r) {
   if (!inside(c, r, "reads")) return;
-  cycle_writer_show(c, now);
   if (c->data) arch_memory_read(c->memory, r->address, c->bus->data[r->id], r->bytes);
   memsys_read(c->timing, now, r);
   c->w.read_granted = true;
@@ -77,22 +74,11 @@ static void grant_read(cycle_engine *c, uint64_t now, const memsys_request *r) {
 static void grant_write(cycle_engine *c, uint64_t now, const memsys_request *r) {
   if (!inside(c, r, "writes")) return;
   struct cycle_bus *b = c->bus;
+  memsys_write(c->timing, now, r);
   b->written_at = now;
-  b->written_beats = 1;
-  if (cycle_writer_offers_whole(c)) {
-    memsys_write_burst(c->timing, now, r);
-    b->written_beats = r->bytes / b->bus_bytes;
-  } else {
-    memsys_write(c->timing, now, r);
-  }
-  c->bus_written_bytes += (uint64_t)b->written_beats * b->bus_bytes;
+  b->written_before = c->bus_written_bytes;
+  c->bus_written_bytes += b->bus_bytes;
   c->w.write_granted = true;
-}
-
-// Beats that have a cycle of their own before `cycle`.
-static uint64_t beats_written(const struct cycle_bus *b, uint64_t cycle) {
-  const uint64_t beats = cycle > b->written_at ? cycle - b->written_at : 0;
-  return beats < b->written_beats ? beats : b->written_beats;
 }
 
 // True: something was granted.
@@ -123,12 +109,9 @@ static uint64_t beat_at(const struct cycle_bus *b, uint64_t beat) {
   return at > there ? at : there;
 }
 
-static void set_wake(cycle_engine *c, uint64_t now) {
+static void set_wake(cycle_engine *c) {
   const struct cycle_bus *b = c->bus;
-  const uint64_t read = cycle_reader_offers_from(c, now), write = cycle_writer_offers_from(c, now);
-  uint64_t at = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
-  if (read < at) at = read;
-  c->wake[CYCLE_BUS] = write < at ? write : at;
+  c->wake[CYCLE_BUS] = b->answer_at < b->ask_at ? b->answer_at : b->ask_at;
 }
 
 // The bus shows an answer in every cycle until the load path or the writer takes it.
@@ -139,16 +122,15 @@ bool cycle_bus_step(cycle_engine *c, uint64_t now) {
     b->answer_at = c->w.beat != NULL ? now + 1 : memsys_next_response(c->timing, now + 1);
   }
   bool granted = arbitrate(c, now);
-  if (c->counting && beats_written(b, now + 1) > beats_written(b, now)) c->w.write_granted = true;
   if (cycle_pages_contended(c, now)) b->ask_at = now + 1;
   if (granted && c->w.beat == NULL) b->answer_at = memsys_next_response_with(c->timing, now, b->answer_at);
-  set_wake(c, now);
+  set_wake(c);
   return granted || c->w.beat != NULL;
 }
 
 static void taken(cycle_engine *c, uint64_t now) {
   c->bus->answer_at = memsys_next_response(c->timing, now + 1);
-  set_wake(c, now);
+  set_wake(c);
 }
 
 void cycle_bus_take(cycle_engine *c, uint64_t now) {
@@ -156,9 +138,9 @@ void cycle_bus_take(cycle_engine *c, uint64_t now) {
   taken(c, now);
 }
 
-void cycle_bus_show_from(cycle_engine *c, uint64_t now, uint64_t cycle) {
+void cycle_bus_show_from(cycle_engine *c, uint64_t cycle) {
   c->bus->answer_at = cycle;
-  set_wake(c, now);
+  set_wake(c);
 }
 
 memsys_burst cycle_bus_take_burst(cycle_engine *c, uint64_t now) {
@@ -178,8 +160,7 @@ uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle) {
 }
 
 uint64_t cycle_bus_written_bytes(const cycle_engine *c, uint64_t cycle) {
-  const struct cycle_bus *b = c->bus;
-  return c->bus_written_bytes - (b->written_beats - beats_written(b, cycle)) * b->bus_bytes;
+  return c->bus->written_at < cycle ? c->bus_written_bytes : c->bus->written_before;
 }
 
 uint64_t cycle_bus_answer_at(const cycle_engine *c) { return c->bus->answer_at; }

@@ -13,7 +13,7 @@ bool cycle_bus_step(cycle_engine *c, uint64_t now);
 // The answer of a write in w.beat is taken in this cycle.
 void cycle_bus_take(cycle_engine *c, uint64_t now);
 // Bytes read and written before `cycle`, which is the cycle being carried out or the next one: bus_read_bytes counts a
-// burst with its first beat, bus_written_bytes one that goes as a whole.
+// burst with its first beat.
 uint64_t cycle_bus_read_bytes(const cycle_engine *c, uint64_t cycle);
 uint64_t cycle_bus_written_bytes(const cycle_engine *c, uint64_t cycle);
 // The earliest cycle in which an answer can be there.
@@ -23,7 +23,7 @@ uint64_t cycle_bus_answer_at(const cycle_engine *c);
 // its next burst. Full mode only.
 uint8_t *cycle_bus_exchange(cycle_engine *c, unsigned id, uint8_t *spare);
 // The answer shown is a read, which the load path takes in `cycle` at the earliest.
-void cycle_bus_show_from(cycle_engine *c, uint64_t now, uint64_t cycle);
+void cycle_bus_show_from(cycle_engine *c, uint64_t cycle);
 // Takes the read burst whose first beat is there, with all its beats.
 memsys_burst cycle_bus_take_burst(cycle_engine *c, uint64_t now);
 

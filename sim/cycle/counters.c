@@ -86,6 +86,7 @@ static void choose_events(cycle_engine *c, uint64_t now) {
     if (!k->file[n].external && k->file[n].event < ISA_EVENT_COUNT) k->active |= UINT64_C(1) << k->file[n].event;
   k->active &= ~(UINT64_C(1) << ISA_EVENT_NONE);
   c->counting = k->active != 0;
+  c->skips = c->counting ? 0 : c->may_skip;
   if (c->counting) cycle_port_end(c, now);
 }
 

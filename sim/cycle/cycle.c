@@ -21,6 +21,7 @@
 #include "sim/cycle/local_memory.h"
 #include "sim/cycle/page_filter.h"
 #include "sim/cycle/reservation_station.h"
+#include "sim/cycle/skip/pass.h"
 #include "sim/cycle/store_controller.h"
 #include "sim/cycle/store_path.h"
 #include "sim/cycle/weft_accel.h"
@@ -35,6 +36,15 @@ typedef struct cycle_shell {
 static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
 
 static bool failed(const cycle_shell *e) { return e->c.fault.kind != ARCH_FAULT_NONE; }
+
+const char *sim_cycle_skip_name(unsigned skip) {
+  static const char *const names[SIM_CYCLE_SKIPS] = {
+#define CYCLE_SKIP(ID, NAME, TEXT) NAME,
+#include "sim/cycle/skip/skip.def"
+#undef CYCLE_SKIP
+  };
+  return names[skip];
+}
 
 // ---- life
 
@@ -53,6 +63,7 @@ static void create_units(cycle_engine *c) {
   cycle_store_create(c);
   cycle_station_create(c);
   cycle_front_create(c);
+  cycle_pass_create(c);
   cycle_counters_create(c);
 }
 
@@ -61,6 +72,7 @@ static void destroy(sim_engine *engine) {
   cycle_shell *e = of(engine);
   cycle_engine *c = &e->c;
   cycle_counters_destroy(c);
+  cycle_pass_destroy(c);
   cycle_front_destroy(c);
   cycle_station_destroy(c);
   cycle_store_destroy(c);
@@ -92,6 +104,7 @@ static sim_engine *make(const hw_array *array, arch_memory *memory, memsys *timi
   c->timing = timing;
   c->data = !options->timing_only;
   c->eager = options->every_cycle;
+  c->may_skip = c->skips = c->eager ? 0 : ~options->without_skips;
   c->stores_to_sp = array->isa.revision == 2;
   c->sp_bank_shift = log2_of(c->d.sp_bank_rows);
   c->acc_bank_shift = log2_of(c->d.acc_bank_rows);
@@ -137,9 +150,7 @@ static void stick(cycle_shell *e) {
 
 // Before the engine returns. A fault is that of the command that was taken last.
 static void come_back(cycle_shell *e) {
-  cycle_station_tell(&e->c, e->c.now);
-  cycle_front_settle(&e->c, e->c.now);
-  cycle_writer_show(&e->c, e->c.now);
+  cycle_pass_catch_up(&e->c, e->c.now);
   if (failed(e)) e->c.fault.command = e->last;
 }
 
@@ -153,7 +164,6 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
 static void show_memory(cycle_shell *e) {
   if (!e->c.data) return;
   cycle_port_to(&e->c, e->c.now);
-  cycle_writer_show(&e->c, e->c.now);
 }
 
 // A response that the caller waited for takes the engine ahead of the caller's clock; the caller may give the next

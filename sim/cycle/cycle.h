@@ -16,6 +16,15 @@
 
 extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_cycle_engine;
 
+// The ways in which the engine leaves out cycles, in the order of their bits in sim_engine_options.without_skips.
+typedef enum {
+#define CYCLE_SKIP(ID, ...) CYCLE_SKIP_##ID,
+#include "sim/cycle/skip/skip.def"
+#undef CYCLE_SKIP
+  SIM_CYCLE_SKIPS
+} sim_cycle_skip;
+SIM_CYCLE_VISIBLE const char *sim_cycle_skip_name(unsigned skip);
+
 // The engine on a memory timing that the caller owns (a platform). Before another user of the timing uses it in a
 // cycle, the engine must have sent its requests of all earlier cycles: sim_cycle_settle makes it do so up to the cycle
 // it has come to.

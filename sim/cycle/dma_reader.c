@@ -34,7 +34,6 @@ struct cycle_dma_reader {
   uint32_t left, done;  // bytes still to ask for, asked for
   cycle_load_row row;
   memsys_request look, send;
-  uint64_t send_from;       // a valid send is offered from this cycle on
   uint64_t used[ID_WORDS];  // by id
   cycle_burst *bursts;      // by id
   uint32_t beat_bytes, max_bytes, row_mask, narrow_shift;
@@ -60,13 +59,8 @@ void cycle_reader_destroy(cycle_engine *c) {
 
 const memsys_request *cycle_reader_offer(const cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
-  if (!r->send_valid || now < r->send_from || cycle_pages_miss(c, now, CLIENT)) return NULL;
+  if (!r->send_valid || cycle_pages_miss(c, now, CLIENT)) return NULL;
   return &r->send;
-}
-
-uint64_t cycle_reader_offers_from(const cycle_engine *c, uint64_t now) {
-  const struct cycle_dma_reader *r = c->reader;
-  return r->send_valid && r->send_from > now ? r->send_from : CYCLE_NEVER;
 }
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id) { return &c->reader->bursts[id]; }
@@ -184,10 +178,9 @@ static void report(cycle_engine *c, uint64_t now) {
   cycle_pages_report(c, now);
 }
 
-// In cycle `at`, which is this one or the next.
-static unsigned waits_for(const cycle_engine *c, uint64_t now, uint64_t at) {
+static unsigned waits_for(const cycle_engine *c, uint64_t now) {
   const struct cycle_dma_reader *r = c->reader;
-  if (r->send_valid && r->send_from <= at) return cycle_pages_miss(c, now, CLIENT) ? WAITS_PAGE : WAITS_BUS;
+  if (r->send_valid) return cycle_pages_miss(c, now, CLIENT) ? WAITS_PAGE : WAITS_BUS;
   if (r->row_valid && r->in_flight == r->limit) return WAITS_ID;
   return r->in_flight > 0 ? WAITS_ANSWERS : CYCLE_IDLE;
 }
@@ -205,33 +198,13 @@ static void set_wake(cycle_engine *c, uint64_t now) {
   c->wake[CYCLE_DMA_READER] = moves_on(c) ? now + 1 : freed;
 }
 
-// The burst in the lookup stage is offered from cycle `from` on.
-static void send(cycle_engine *c, struct cycle_dma_reader *r, uint64_t from) {
+// The burst in the lookup stage is offered from the next cycle on.
+static void look(cycle_engine *c, uint64_t now, struct cycle_dma_reader *r) {
   r->send = r->look;
-  r->send_from = from;
   r->send_valid = true;
   r->look_valid = false;
-  if (from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = from;
-}
-
-static void look(cycle_engine *c, uint64_t now, struct cycle_dma_reader *r) {
-  send(c, r, now + 1);
+  if (now + 1 < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = now + 1;
   cycle_pages_look(c, now, CLIENT, r->send.address >> PAGE_SHIFT);
-}
-
-// While the port lags, a burst that will be looked up in the next cycle, and found, is passed on now.
-static void look_ahead(cycle_engine *c, uint64_t now, struct cycle_dma_reader *r) {
-  if (c->port.lags && !r->send_valid && cycle_pages_knows(c, now, CLIENT, r->look.address >> PAGE_SHIFT))
-    send(c, r, now + 2);
-}
-
-void cycle_reader_look_back(cycle_engine *c) {
-  struct cycle_dma_reader *r = c->reader;
-  if (!r->send_valid || r->send_from != c->port.time + 1) return;
-  r->look = r->send;
-  r->look_valid = true;
-  r->send_valid = false;
-  c->wake[CYCLE_DMA_READER] = c->port.time;
 }
 
 // True: the load controller can go on. The bus and the reader itself are woken.
@@ -239,14 +212,13 @@ bool cycle_reader_step(cycle_engine *c, uint64_t now) {
   struct cycle_dma_reader *r = c->reader;
   if (r->releasing && r->release_at < now) free_released(c);
   if (c->counting) report(c, now);
-  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c, now, now);
+  unsigned cause = c->w.read_granted ? CYCLE_WORKING : waits_for(c, now);
   bool gave_room = false;
   if (c->w.read_granted) r->send_valid = false;
   if (r->look_valid && !r->send_valid) look(c, now, r);
   if (r->row_valid && r->in_flight < r->limit && !r->look_valid) {
     cause = CYCLE_WORKING;
     r->row_valid = !start_burst(c, now);
-    look_ahead(c, now, r);
   }
   const cycle_load_row *row = r->row_valid ? NULL : cycle_load_path_offer(c, now);
   if (row != NULL) {
@@ -256,6 +228,6 @@ bool cycle_reader_step(cycle_engine *c, uint64_t now) {
   }
   set_wake(c, now);
   cycle_spend(c, now, CYCLE_DMA_READER, cause);
-  if (!moves_on(c)) cycle_spend(c, now + 1, CYCLE_DMA_READER, waits_for(c, now, now + 1));
+  if (!moves_on(c)) cycle_spend(c, now + 1, CYCLE_DMA_READER, waits_for(c, now));
   return gave_room;
 }

@@ -13,10 +13,6 @@ void cycle_reader_destroy(cycle_engine *c);
 bool cycle_reader_step(cycle_engine *c, uint64_t now);
 // AR of this cycle, NULL: none.
 const memsys_request *cycle_reader_offer(const cycle_engine *c, uint64_t now);
-// When there will be an offer if there is none now, CYCLE_NEVER: not known.
-uint64_t cycle_reader_offers_from(const cycle_engine *c, uint64_t now);
-// The port stops lagging: what was passed on ahead of its cycle goes back.
-void cycle_reader_look_back(cycle_engine *c);
 bool cycle_reader_busy(const cycle_engine *c, uint64_t now);
 // As many bursts as may be in flight are with memory, and none of them was answered.
 bool cycle_reader_full(const cycle_engine *c);

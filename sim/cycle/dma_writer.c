@@ -7,14 +7,8 @@
 // The bus grants the address and the first data beat of a burst together, so the send stage need not remember which of
 // them has left. The row is one buffer where the RTL has two: a row of a single block overwrites block 0, which later
 // blocks of the same row do not use.
-// The last burst of a row goes as a whole if it has beats enough to be granted before the next row can come, and its
-// page is known: all its cycles follow from those of its choice and of its grant.
-//
-//   chosen          offered, granted                          last beat
-//   f (first beat in the look stage) ...  f + 2 <= g ... g + beats - 3 (ready for a row) ... g + beats - 1
-//
 // Invariants: a beat in the look or send stage belongs to an id in use; `row` is free for the next row once its last
-// beat is in the look stage, or its last burst was granted as a whole.
+// beat is in the look stage.
 #include "sim/cycle/dma_writer.h"
 
 #include <assert.h>
@@ -29,10 +23,9 @@
 #include "sim/cycle/weft_accel.h"
 
 enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64 };
-enum { PAGE_SHIFT = 12, FEWEST_WHOLE = 3 };
+enum { PAGE_SHIFT = 12 };
 
-// WHOLE: the row's last burst goes as a whole, or has gone.
-typedef enum { IDLE, FIRST, BEATS, WHOLE } writer_state;
+typedef enum { IDLE, FIRST, BEATS } writer_state;
 
 enum { WAIT_BUS = CYCLE_WORKING + 1, WAIT_PAGE, WAIT_IDS, WAIT_ANSWERS };
 const char *const cycle_dma_writer_causes[CYCLE_CAUSES] = {
@@ -66,14 +59,6 @@ struct cycle_dma_writer {
   memsys_request burst;
   uint32_t beat, beats, offset, total;  // total: bytes of the row in it
 
-  // Of the burst that goes as a whole.
-  uint64_t offered_from;
-  uint64_t sent_by;  // the cycle behind its last beat; CYCLE_NEVER: it was not granted; 0: there is none
-  // Its bytes from the grant of the first beat on, in cycle `granted_at`; each is in memory from its own beat on.
-  uint64_t granted_at, bytes_address;
-  uint32_t bytes_offset, bytes, shown;
-  uint8_t *whole;
-
   uint32_t beat_bytes, max_bytes, row_bytes, ids, used_count;
   uint64_t used[IDS_MAX / WORD_BITS];
   write_beat stage[2];
@@ -90,39 +75,23 @@ void cycle_writer_create(cycle_engine *c) {
   uint32_t blocks = c->d.max_cols * c->d.input_bytes;
   w->row_bytes = blocks > c->d.acc_row_bytes ? blocks : c->d.acc_row_bytes;
   w->row = wf_calloc(w->row_bytes, 1);
-  w->whole = wf_alloc(w->max_bytes, 1);
   assert(w->beat_bytes <= BEAT_BYTES_MAX && w->ids <= IDS_MAX);
 }
 
 void cycle_writer_destroy(cycle_engine *c) {
   if (c->writer == NULL) return;
   wf_free(c->writer->row);
-  wf_free(c->writer->whole);
   wf_free(c->writer);
 }
 
-// A burst that goes as a whole has its id until it is answered.
 bool cycle_writer_busy(const cycle_engine *c) {
   const writer *w = c->writer;
   return w->used_count > 0 || w->state == FIRST || w->state == BEATS;
 }
 
-// WHOLE: a row can be taken from then on.
-static uint64_t idle_at(const writer *w) { return w->sent_by == CYCLE_NEVER ? CYCLE_NEVER : w->sent_by - FEWEST_WHOLE; }
-
-static bool waits_whole(const writer *w) { return w->state == WHOLE && w->sent_by == CYCLE_NEVER; }
-
-bool cycle_writer_offers_whole(const cycle_engine *c) { return waits_whole(c->writer); }
-
 const memsys_request *cycle_writer_offer(cycle_engine *c, uint64_t now) {
   const writer *w = c->writer;
-  if (waits_whole(w)) return now >= w->offered_from ? &w->burst : NULL;
   return w->sending && !cycle_pages_miss(c, now, 0) ? &w->stage[w->send].burst : NULL;
-}
-
-uint64_t cycle_writer_offers_from(const cycle_engine *c, uint64_t now) {
-  const writer *w = c->writer;
-  return waits_whole(w) && w->offered_from > now ? w->offered_from : CYCLE_NEVER;
 }
 
 // ---- ids
@@ -185,67 +154,6 @@ static void fire_beat(cycle_engine *c, writer *w, bool first) {
   w->state = w->beat < w->beats ? BEATS : w->sent < w->length ? FIRST : IDLE;
 }
 
-// ---- bursts that go as a whole
-
-// The last beats of another one may still be in the stages: they leave in time.
-static bool may_go_whole(const cycle_engine *c, uint64_t now, const writer *w) {
-  return !c->eager && !c->counting && w->beats >= FEWEST_WHOLE && w->sent + w->total == w->length && !w->sending &&
-         w->sent_by <= now + 2 && memsys_takes_write_bursts(c->timing) &&
-         cycle_pages_knows(c, now, 0, w->burst.address >> PAGE_SHIFT);
-}
-
-static void go_whole(cycle_engine *c, uint64_t now, writer *w) {
-  w->state = WHOLE;
-  w->offered_from = now + 2;
-  w->sent_by = CYCLE_NEVER;
-  if (w->offered_from < c->wake[CYCLE_BUS]) c->wake[CYCLE_BUS] = w->offered_from;
-}
-
-void cycle_writer_show(cycle_engine *c, uint64_t cycle) {
-  writer *w = c->writer;
-  if (w->shown == w->bytes || cycle <= w->granted_at) return;
-  const uint64_t sent = (cycle - w->granted_at) * w->beat_bytes,
-                 past = sent > w->bytes_offset ? sent - w->bytes_offset : 0;
-  const uint32_t end = past < w->bytes ? (uint32_t)past : w->bytes, from = w->shown;
-  if (end <= from) return;  // the port may lag behind the last call
-  w->shown = end;
-  if (!arch_memory_write(c->memory, w->bytes_address + from, w->whole + from, end - from))
-    cycle_fail(c, "the hardware writes bytes 0x%" PRIx64 "..0x%" PRIx64 " outside main memory", w->bytes_address + from,
-               w->bytes_address + end - 1);
-}
-
-// The next row may come before the last beats have gone.
-static void whole_granted(cycle_engine *c, uint64_t now, writer *w) {
-  w->sent_by = now + w->beats;
-  if (!c->data) return;
-  cycle_writer_show(c, now);
-  assert(w->shown == w->bytes);
-  w->granted_at = now;
-  w->bytes_address = w->burst.address + w->offset;
-  w->bytes_offset = w->offset;
-  w->bytes = w->total;
-  w->shown = 0;
-  memcpy(w->whole, w->row + w->sent, w->total);
-}
-
-// A flush in the cycle before the lookup: the page may have to be asked for.
-void cycle_writer_look_back(cycle_engine *c, uint64_t now) {
-  writer *w = c->writer;
-  if (!waits_whole(w) || w->offered_from != now + 2) return;
-  w->state = FIRST;
-  w->sent_by = 0;
-  fire_beat(c, w, true);
-  cycle_port_given(c, now, CYCLE_DMA_WRITER);
-}
-
-// Its last beats were sent in cycles of their own, behind which the writer waited.
-static void end_whole(cycle_engine *c, uint64_t now, writer *w) {
-  if (w->sent_by == 0 || w->sent_by > now) return;
-  if (w->sent_by < now) cycle_spend(c, w->sent_by, CYCLE_DMA_WRITER, WAIT_ANSWERS);
-  w->sent_by = 0;
-  if (w->state == WHOLE) w->state = IDLE;
-}
-
 // ---- a cycle
 
 static void write_granted(cycle_engine *c, writer *w) {
@@ -269,27 +177,21 @@ static void look(cycle_engine *c, uint64_t now, writer *w) {
 // What the cycle is seen as, before anything moves.
 static void report(cycle_engine *c, uint64_t now, const writer *w) {
   bool miss = w->sending && cycle_pages_miss(c, now, 0);
-  bool offers = (w->sending && !miss) || (waits_whole(w) && w->offered_from <= now);
-  if (w->state == WHOLE ? now <= idle_at(w) : w->state != IDLE) cycle_event(c, ISA_EVENT_WRITER_ACTIVE);
+  if (w->state != IDLE) cycle_event(c, ISA_EVENT_WRITER_ACTIVE);
   if (miss) cycle_event(c, ISA_EVENT_WRITER_PAGE_WAIT);
-  if (offers && !c->w.write_granted) cycle_event(c, ISA_EVENT_WRITER_BUS_WAIT);
+  if (w->sending && !miss && !c->w.write_granted) cycle_event(c, ISA_EVENT_WRITER_BUS_WAIT);
 }
 
 static unsigned cause_of(cycle_engine *c, uint64_t now, const writer *w, bool moved) {
-  if (moved || (w->sent_by == CYCLE_NEVER ? now < w->offered_from : now < w->sent_by)) return CYCLE_WORKING;
-  if (waits_whole(w)) return WAIT_BUS;
+  if (moved) return CYCLE_WORKING;
   if (w->sending) return cycle_pages_miss(c, now, 0) ? WAIT_PAGE : WAIT_BUS;
   return w->state == FIRST ? WAIT_IDS : w->used_count > 0 ? WAIT_ANSWERS : CYCLE_IDLE;
 }
 
-// True: it goes on in the next cycle. A burst that goes as a whole needs no cycle between those of its grant and its
-// answer.
+// True: it goes on in the next cycle.
 static bool move(cycle_engine *c, uint64_t now, writer *w) {
   bool moved = false;
-  cycle_writer_show(c, now);
-  if (c->w.write_granted && waits_whole(w)) {
-    whole_granted(c, now, w);
-  } else if (c->w.write_granted && w->sending) {
+  if (c->w.write_granted && w->sending) {
     write_granted(c, w);
     moved = true;
   }
@@ -297,13 +199,9 @@ static bool move(cycle_engine *c, uint64_t now, writer *w) {
     look(c, now, w);
     moved = true;
   }
-  if (w->looking || (w->state != BEATS && (w->state != FIRST || w->used_count >= w->ids))) return moved;
+  if (w->looking || w->state == IDLE || (w->state == FIRST && w->used_count >= w->ids)) return moved;
   const bool first = w->state == FIRST;
   if (first) choose_burst(c, now, w);
-  if (first && may_go_whole(c, now, w)) {
-    go_whole(c, now, w);
-    return moved;
-  }
   fire_beat(c, w, first);
   return true;
 }
@@ -311,12 +209,11 @@ static bool move(cycle_engine *c, uint64_t now, writer *w) {
 // A beat that has just been looked up may miss its page in the next cycle and be free to go in the one after.
 static void set_wake(cycle_engine *c, uint64_t now, const writer *w, bool moved) {
   const bool misses = w->sending && !moved && cycle_pages_miss(c, now, 0);
-  c->wake[CYCLE_DMA_WRITER] = misses ? now + 1 : cycle_writer_offers_from(c, now);
+  c->wake[CYCLE_DMA_WRITER] = misses ? now + 1 : CYCLE_NEVER;
 }
 
 static bool work(cycle_engine *c, uint64_t now, writer *w) {
   if (c->counting) report(c, now, w);
-  end_whole(c, now, w);
   bool answered = c->w.beat != NULL && c->w.beat->write;
   const bool moved = move(c, now, w);
   cycle_spend(c, now, CYCLE_DMA_WRITER, cause_of(c, now, w, moved));
@@ -340,17 +237,11 @@ bool cycle_writer_step(cycle_engine *c, uint64_t now) {
   return changed;
 }
 
-uint64_t cycle_writer_idle_at(const cycle_engine *c) {
-  return c->writer->state == WHOLE ? idle_at(c->writer) : CYCLE_NEVER;
-}
-
-bool cycle_writer_idle(const cycle_engine *c, uint64_t now) {
-  return c->writer->state == IDLE || now >= cycle_writer_idle_at(c);
-}
+bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE; }
 
 bool cycle_writer_ready(cycle_engine *c, uint64_t now) {
   cycle_port_through(c, now);
-  if (cycle_writer_idle(c, now)) return true;
+  if (cycle_writer_idle(c)) return true;
   cycle_port_wants_writer(c);
   return false;
 }
@@ -372,7 +263,7 @@ static bool leaves_memory(const cycle_engine *c, uint64_t address, uint32_t byte
 
 void cycle_writer_take(cycle_engine *c, uint64_t now, const cycle_write_row *row) {
   writer *w = c->writer;
-  assert(cycle_writer_idle(c, now));
+  assert(cycle_writer_idle(c));
   w->address = row->address;
   w->length = row->block * c->d.dim + row->len;
   w->sent = 0;

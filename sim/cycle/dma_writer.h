@@ -13,20 +13,11 @@ void cycle_writer_destroy(cycle_engine *c);
 bool cycle_writer_step(cycle_engine *c, uint64_t now);
 // W of this cycle (with AW), NULL: none.
 const memsys_request *cycle_writer_offer(cycle_engine *c, uint64_t now);
-// The offer is of all beats of the burst, if its first is granted.
-bool cycle_writer_offers_whole(const cycle_engine *c);
-// When there will be an offer if there is none now, CYCLE_NEVER: not known.
-uint64_t cycle_writer_offers_from(const cycle_engine *c, uint64_t now);
-// A flush: a page that is known in this cycle may be unknown in the next.
-void cycle_writer_look_back(cycle_engine *c, uint64_t now);
-// Of a burst that was granted as a whole: what was sent before `cycle` is in main memory.
-void cycle_writer_show(cycle_engine *c, uint64_t cycle);
 // wr_req_ready, after its step; only then it takes a row.
 bool cycle_writer_ready(cycle_engine *c, uint64_t now);
 void cycle_writer_take(cycle_engine *c, uint64_t now, const cycle_write_row *row);
-// The register behind wr_req_ready; when it will be set if it is not, CYCLE_NEVER: not known.
-bool cycle_writer_idle(const cycle_engine *c, uint64_t now);
-uint64_t cycle_writer_idle_at(const cycle_engine *c);
+// The register behind wr_req_ready.
+bool cycle_writer_idle(const cycle_engine *c);
 bool cycle_writer_busy(const cycle_engine *c);
 
 #endif

@@ -206,6 +206,8 @@ typedef struct cycle_engine {
   bool stores_to_sp;     // ISA revision 2: the store path may write to the scratchpad
   bool counting;         // a performance counter is in use: every unit is stepped in every cycle and reports its events
   bool eager;            // step every unit in every cycle
+  uint32_t may_skip;     // ways to leave out cycles that may be taken, a bit each (skip/skip.def)
+  uint32_t skips;        // those that are: none while counting
   uint32_t due;          // units to step in cycle `now`, a bit each, besides those whose wake time has come
   uint8_t issuable;      // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;          // the clock: the cycle being carried out, between cycles the next one
@@ -215,7 +217,6 @@ typedef struct cycle_engine {
   uint64_t execute_banks, execute_until, results_at;
   uint64_t wake[CYCLE_UNITS];
   cycle_port port;
-  uint64_t load_banks;  // load_path: scratchpad banks that its streams will write, perhaps in cycles that are left out
   uint64_t load_write;  // load_path: the earliest cycle in which it asks for a bank; if that cycle is carried out, it
                         // is stepped
   const struct cycle_waking *waking;
@@ -246,8 +247,11 @@ typedef struct cycle_engine {
   struct cycle_store_controller *store;
   struct cycle_station *station;
   struct cycle_front_end *front;
+  struct cycle_pass *pass;
   struct cycle_counters *counters;
 } cycle_engine;
+
+#define cycle_skips(c, ID) (((c)->skips >> CYCLE_SKIP_##ID & 1) != 0)
 
 static inline int8_t *cycle_sp_row(const cycle_engine *c, uint32_t row) { return c->spad + (size_t)row * c->d.dim; }
 static inline int32_t *cycle_acc_row(const cycle_engine *c, uint32_t row) { return c->acc + (size_t)row * c->d.dim; }

@@ -356,7 +356,7 @@ bool cycle_execute_busy(const cycle_engine *c, uint64_t now) {
 
 // Registers of this cycle, and what would start.
 static void set_events(cycle_engine *c, uint64_t now, const cycle_execute *x) {
-  uint32_t count = cycle_execute_window_seen(&x->window, now);
+  const uint32_t count = x->window.count;
   c->w.solitary_preload = cycle_execute_solitary_preload(c);
   bool active =
       x->state == CYCLE_EXECUTE_COMPUTE || (x->state == CYCLE_EXECUTE_WAIT && decide(x, now).starts != CYCLE_OP_NONE);
@@ -441,20 +441,6 @@ static void unroll(cycle_execute *x, uint64_t now) {
   note_room(x, now);
 }
 
-// Beside a stream the controller does not look into the window, which holds the commands of the operation: a command
-// that will pass the unroller unchanged enters the window at once, in the name of its cycle.
-static void unroll_ahead(cycle_execute *x, uint64_t now) {
-  cycle_preload_unroller *u = &x->unroller;
-  uint64_t at = now + 1;
-  if (x->ready_at > at || u->b_transposed || cycle_preload_unroller_active(u) || x->window.count < 2) return;
-  for (; u->window.count != 0 && x->window.count < x->window.depth && at < x->stream_until; at++) {
-    const cycle_execute_command *head = cycle_execute_window_head(&u->window, 0);
-    if (head->insn == ISA_CONFIG_EX) return;
-    cycle_execute_window_push(&x->window, at, head);
-    cycle_execute_window_pop(&u->window, at, 1);
-  }
-}
-
 // What other units see of it: room for commands, reads of the accumulator.
 static bool seen(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
   return x->ready_at == now + 1 || c->w.acc_asked != 0;
@@ -464,7 +450,6 @@ static bool seen(const cycle_engine *c, uint64_t now, const cycle_execute *x) {
 static void step_beside_stream(cycle_engine *c, uint64_t now, cycle_execute *x) {
   report_completion(c, x);
   unroll(x, now);
-  unroll_ahead(x, now);
   c->wake[CYCLE_EXECUTE] = moves_on(x) ? now + 1 : x->stream_until;
 }
 
@@ -508,22 +493,14 @@ bool cycle_execute_step(cycle_engine *c, uint64_t now) {
   cycle_execute_stream_to_now(c, now, x);
   if (x->control_count >= x->control_depth) cycle_execute_stream_mesh(c, now, x);
   if (x->streams) c->execute_until = now;
-  if (x->streams && x->row == x->ops[x->op_slot].total) finish(x, now - 1);
   x->streams = false;
   whole_step(c, now, x);
   wake_mesh(c, now, x);
   bool fired = c->execute_until == now + 1;  // a plain step, as those of the stream will
   if (fired && x->state == CYCLE_EXECUTE_COMPUTE && cycle_execute_stream_fetch_from(c, now, x, now + 1)) {
-    unroll_ahead(x, now);
     if (!moves_on(x)) c->wake[CYCLE_EXECUTE] = x->stream_until;
   }
   return seen(c, now, x);
-}
-
-bool cycle_execute_reports(cycle_engine *c, uint64_t now) {
-  cycle_execute *x = c->execute;
-  if (!x->streams || now >= x->stream_until || x->pending != 0 || c->counting) return false;
-  return report_completion(c, x);
 }
 
 uint64_t cycle_execute_ready_at(const cycle_engine *c) {
@@ -533,19 +510,6 @@ uint64_t cycle_execute_ready_at(const cycle_engine *c) {
 
 bool cycle_execute_ready(const cycle_engine *c, uint64_t now) { return now >= cycle_execute_ready_at(c); }
 
-// Beside a stream a command passes the unroller at once if the window has room, so that there is always room for the
-// next; if it has none, the command stays in the unroller until the stream is over.
-uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
-  const cycle_execute *x = c->execute;
-  const cycle_preload_unroller *u = &x->unroller;
-  uint64_t at = now + 1;
-  if (!x->streams || x->window.count < 2 || u->b_transposed || cycle_preload_unroller_active(u)) return CYCLE_NEVER;
-  if (u->window.count >= (x->window.count < x->window.depth ? 1 : u->window.depth)) return CYCLE_NEVER;
-  if (at < x->ready_at) at = x->ready_at;
-  if (at < x->taken) at = x->taken;
-  return at < x->stream_until && at + 1 < x->stream_until ? at : CYCLE_NEVER;
-}
-
 void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   cycle_execute *x = c->execute;
   cycle_execute_command taken = {
@@ -553,6 +517,5 @@ void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *comman
   x->taken = now + 1;
   cycle_execute_window_push(&x->unroller.window, now, &taken);
   if (x->unroller.window.count == x->unroller.window.depth) x->ready_at = CYCLE_NEVER;
-  if (x->streams) unroll_ahead(x, now);
   if (moves_on(x) && c->wake[CYCLE_EXECUTE] > now + 1) c->wake[CYCLE_EXECUTE] = now + 1;
 }

@@ -11,14 +11,9 @@ void cycle_execute_create(cycle_engine *c);
 void cycle_execute_destroy(cycle_engine *c);
 // Starts operations, reads rows, reports completions, takes an issued command. True: another unit can see a change.
 bool cycle_execute_step(cycle_engine *c, uint64_t now);
-// The same as its step, which is left out, if that would only report the product that is done in this cycle.
-bool cycle_execute_reports(cycle_engine *c, uint64_t now);
 // ex_ready: takes a command in this cycle; the earliest cycle in which it does, CYCLE_NEVER: not known.
 bool cycle_execute_ready(const cycle_engine *c, uint64_t now);
 uint64_t cycle_execute_ready_at(const cycle_engine *c);
-// The earliest cycle after this one in which it takes a command, whatever happens until then; CYCLE_NEVER: not known.
-// The command may be given at once, with that cycle as `now`.
-uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now);
 void cycle_execute_take(cycle_engine *c, uint64_t now, const cycle_issue *command);
 bool cycle_execute_busy(const cycle_engine *c, uint64_t now);
 // A single preload waits for its compute, by the registers at the start of the cycle.

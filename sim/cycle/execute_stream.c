@@ -38,12 +38,11 @@ static void fetch(cycle_engine *c, uint64_t now, cycle_execute *x) {
 
 bool cycle_execute_stream_fetch_from(cycle_engine *c, uint64_t now, cycle_execute *x, uint64_t from) {
   const cycle_execute_operation *op = &x->ops[x->op_slot];
-  // In a bank that is being loaded, neither loaded rows nor reads may be left out.
+  // In a bank that is being loaded, loaded rows may not be left out.
   cycle_local_shared(c, now, op->all_banks);
-  uint64_t loaded = c->local->sp_single_ported ? c->load_banks : 0;
-  uint32_t end = op->run_end < op->total || x->pending == 0 ? op->run_end : op->total - 1U;
-  x->streams = !cycle_execute_every_cycle(c) && (op->all_banks & loaded) == 0 && op->plain && x->ahead == 0 &&
-               x->row != 0 && x->row < end && op->all_banks == c->execute_banks;  // which are those of this cycle, too
+  uint32_t end = op->run_end < op->total ? op->run_end : op->total - 1U;
+  x->streams = cycle_skips(c, FETCH) && op->plain && x->ahead == 0 && x->row != 0 && x->row < end &&
+               op->all_banks == c->execute_banks;  // which are those of this cycle, too
   if (!x->streams) return false;
   x->fetch_at = from;
   c->execute_until = x->stream_until = from + end - x->row;
@@ -99,7 +98,7 @@ bool cycle_execute_stream_mesh_from(cycle_engine *c, cycle_execute *x, uint64_t 
   cycle_execute_mesh *m = &x->mesh;
   bool buffered = m->written == CYCLE_EXECUTE_ALL;
   uint32_t rows = (uint32_t)m->total - m->fed;
-  m->sleeps = !cycle_execute_every_cycle(c) && m->sub_mask == 0 && m->busy && !m->flush && x->control_uneven == 0 &&
+  m->sleeps = cycle_skips(c, FEED) && m->sub_mask == 0 && m->busy && !m->flush && x->control_uneven == 0 &&
               (buffered || m->written == 0) && rows > buffered;
   if (!m->sleeps) return false;
   m->at = from;
@@ -140,20 +139,7 @@ void cycle_execute_stream_results_sleep(cycle_engine *c, uint64_t now, cycle_exe
   const cycle_mesh_request *r = &m->requests[m->head];
   c->results_at = m->run_count != 0 ? m->next_leaves : now + m->latency;
   c->wake[CYCLE_WRITEBACK] =
-      c->results_at +
-      (cycle_execute_every_cycle(c) || !cycle_execute_stream_is_quiet(x, r) ? 0 : r->total - 1U - m->left);
-}
-
-bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t bank) {
-  const cycle_execute *x = c->execute;
-  const cycle_execute_mesh *m = &x->mesh;
-  if (m->run_count == 0 || m->next_leaves > now) return false;
-  const cycle_mesh_request *r = &m->requests[m->head];
-  const uint64_t past = now - m->next_leaves;
-  if (past >= m->runs[m->run_head].count || m->left + past + 1 >= r->total) return false;
-  if (!r->tag.valid || !r->tag.acc) return true;
-  const uint64_t low = r->tag.base, high = low + (uint64_t)(r->total - 1U) * x->c_stride;
-  return !x->os && high <= x->acc_mask && (bank < low >> c->acc_bank_shift || bank > high >> c->acc_bank_shift);
+      c->results_at + (!cycle_skips(c, RESULTS) || !cycle_execute_stream_is_quiet(x, r) ? 0 : r->total - 1U - m->left);
 }
 
 void cycle_writeback_catch_up(cycle_engine *c, uint64_t now) {

@@ -11,9 +11,6 @@
 void cycle_execute_disturbed(cycle_engine *c, uint64_t now);
 // Results of this cycle are needed (c->results_at <= now): they are written, and the wires set.
 void cycle_writeback_catch_up(cycle_engine *c, uint64_t now);
-// The same results need not be looked at: those of this request, of which more are to come, go to other banks of the
-// accumulator.
-bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t bank);
 
 // ---- for the execute unit
 

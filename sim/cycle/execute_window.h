@@ -13,7 +13,6 @@ typedef struct cycle_execute_command {
   uint64_t rs1, rs2;
   uint8_t insn, id;  // isa_id; entry of the reservation station
   bool id_valid;
-  uint64_t came;  // cycle in which it was pushed, or will be
 } cycle_execute_command;
 
 typedef struct cycle_execute_window {
@@ -42,16 +41,7 @@ static inline bool cycle_execute_window_room(const cycle_execute_window *w, uint
 static inline void cycle_execute_window_push(cycle_execute_window *w, uint64_t now,
                                              const cycle_execute_command *command) {
   w->pushed_at = now + 1;
-  cycle_execute_command *entry = &w->entries[(w->head + w->count++) & w->mask];
-  *entry = *command;
-  entry->came = now;
-}
-
-// Entries at the start of this cycle.
-static inline uint32_t cycle_execute_window_seen(const cycle_execute_window *w, uint64_t now) {
-  uint32_t count = w->count;
-  while (count != 0 && w->entries[(w->head + count - 1) & w->mask].came >= now) count--;
-  return count;
+  w->entries[(w->head + w->count++) & w->mask] = *command;
 }
 
 static inline void cycle_execute_window_pop(cycle_execute_window *w, uint64_t now, uint32_t number) {

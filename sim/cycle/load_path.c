@@ -8,11 +8,10 @@
 //
 // At most one answer per cycle: a wide write waits while a narrow one is the last of its request or goes to the
 // accumulator; a zero write waits while either of the others is the last of its request.
-// Streams of plain rows are not taken apart: load_streams.c and, while the port lags, load_whole.c.
+// While the port lags, bursts of plain rows are not taken apart: load_whole.c.
 //
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
-// (cycle_load_path_settle); c->load_write is the earliest cycle in which a write is asked for; beside streams the
-// stages are empty.
+// (cycle_load_path_settle); c->load_write is the earliest cycle in which a write is asked for.
 #include "sim/cycle/load_path.h"
 
 #include <assert.h>
@@ -22,7 +21,6 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "sim/cycle/load_controller.h"
-#include "sim/cycle/load_streams.h"
 #include "sim/cycle/load_whole.h"
 #include "sim/cycle/local_memory.h"
 #include "sim/ref/numeric.h"
@@ -98,10 +96,6 @@ void cycle_load_path_settle(struct cycle_load_path *p) {
 }
 
 void cycle_load_path_find_next_write(cycle_engine *c, struct cycle_load_path *p) {
-  if (p->streams > 0) {
-    cycle_load_path_await_stream(c, p);
-    return;
-  }
   uint64_t next = p->narrow_end.valid ? p->narrow_end.at : CYCLE_NEVER;
   if (p->wide_end.valid && p->wide_end.at < next) next = p->wide_end.at;
   if (p->zero_end.valid && p->zero_end.at < next) next = p->zero_end.at;
@@ -122,7 +116,7 @@ void cycle_load_path_request(cycle_engine *c, uint64_t now, const cycle_load_row
     if (cycle_reader_wants_row(c)) c->wake[CYCLE_DMA_READER] = now + 1;
     return;
   }
-  cycle_load_path_unroll(c, p);
+  assert(!p->whole);
   cycle_zero_writer_put(&p->zeros, row, now);
   settle_zeros(p);
   cycle_load_path_find_next_write(c, p);
@@ -289,32 +283,18 @@ static bool accepts(const struct cycle_load_path *p, uint64_t now) {
 
 static void take_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (c->w.beat == NULL || c->w.beat->write || !accepts(p, now)) return;
-  bool stream = cycle_load_path_can_stream(p, cycle_reader_burst(c, c->w.beat->id));
-  if (!stream) cycle_load_path_unroll(c, p);
-  if (!accepts(p, now)) return;
   cycle_load_path_open_burst(c, now, p);
-  if (stream)
-    cycle_load_path_start_stream(c, now, p);
-  else
-    cycle_load_path_settle(p);
+  cycle_load_path_settle(p);
 }
 
 // True: an answer was given, or zeros made room.
 bool cycle_load_path_step(cycle_engine *c, uint64_t now) {
   struct cycle_load_path *p = c->load_path;
-  if (cycle_load_path_only_streams(c, now, p)) return cycle_load_path_step_whole(c, now, p);
+  if (cycle_load_path_only_bursts(c, now, p)) return cycle_load_path_step_whole(c, now, p);
   cycle_load_path_end_whole(c, p, now);
   bool writes = c->load_write <= now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
-  if (p->streams > 0) {
-    cycle_load_path_catch_up(c, now, p);
-    if (p->stream_write == now) changed = cycle_load_path_write_stream(c, now, p);
-    // In the middle of a burst.
-    if (c->w.beat == NULL && !changed && p->streams > 0) {
-      cycle_load_path_await_stream(c, p);
-      return false;
-    }
-  } else if (writes && write_rows(c, now, p)) {
+  if (writes && write_rows(c, now, p)) {
     cycle_load_path_settle(p);
     changed = true;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the load path: its state, and what load_path.c shares with load_streams.c and load_whole.c.
+// Inside the load path: its state, and what load_path.c shares with load_whole.c.
 #ifndef SIM_CYCLE_LOAD_PATH_INSIDE_H
 #define SIM_CYCLE_LOAD_PATH_INSIDE_H
 
@@ -18,11 +18,10 @@ typedef struct cycle_piece {
 } cycle_piece;
 
 struct cycle_load_path {
-  bool whole;             // streams are written burst by burst
-  uint32_t streams;       // bursts of the merger's ring, the newest is the one at work
-  uint64_t stream_write;  // cycle in which the next row of the oldest stream is written
-  uint64_t lag[2];        // int8, int32: cycles from the merger to the write
-  uint64_t wide_free;     // while streams are written burst by burst: when the register of int32 rows is free
+  bool whole;          // bursts are written as a whole
+  uint32_t bursts;     // then: of the merger's ring, the newest is the one at work
+  uint64_t lag[2];     // int8, int32: cycles from the merger to the write
+  uint64_t wide_free;  // while bursts are written as a whole: when the register of int32 rows is free
   cycle_path_end narrow_end, wide_end, zero_end;
   cycle_merger merger;
   cycle_mvin_scale narrow, wide;

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams while the port lags: no other unit asks for their banks, so a burst is written as a whole, in the cycle of
-// its answer or, if that does not end a command, when the path is stepped next. A row that is repeated holds up the
-// next one in the register of int32 rows. See load_streams.c.
+// While the port lags, no other unit asks for the banks that loads write: a burst of plain rows that finds the stages
+// empty is written as a whole, in the cycle of its answer or, if that does not end a command, when the path is stepped
+// next. Each row is written a fixed number of cycles after it left the merger; a row that is repeated holds up the next
+// one in the register of int32 rows. When the port stops to lag, or other rows come, the rows whose cycles have passed
+// are written, and the others stand in the stages that they have reached (cycle_load_path_end_whole).
 #include "sim/cycle/load_whole.h"
 
 #include <assert.h>
 
+#include "arch/config.h"
 #include "base/number.h"
 #include "sim/cycle/bus.h"
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/load_path.h"
-#include "sim/cycle/load_streams.h"
 #include "sim/cycle/port.h"
+
+// Burst `number` from the newest, which is 0, on.
+static cycle_burst_rows *burst_at(struct cycle_load_path *p, uint32_t number) {
+  return &p->merger.bursts[(p->merger.next_burst - 1 - number) & (CYCLE_BURST_RING - 1)];
+}
+
+static cycle_burst_rows *oldest(struct cycle_load_path *p) { return burst_at(p, p->bursts - 1); }
 
 static uint64_t answer_at(const struct cycle_load_path *p, const cycle_burst_rows *b) {
   return b->last_row + p->lag[b->burst.wide] + b->burst.repeats;
@@ -40,13 +49,27 @@ static void find_last_row(struct cycle_load_path *p, cycle_burst_rows *b) {
   b->last_row = rest.left;
 }
 
+// The next row of the burst, or a copy of it, goes to its place.
+static void move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy) {
+  const cycle_piece w = {.bytes = b->data == NULL ? NULL : b->data + b->sent,
+                         .row = b->row + copy,
+                         .first = cycle_burst_first(b),
+                         .count = cycle_burst_count(b),
+                         .is_acc = b->burst.is_acc,
+                         .accumulate = b->burst.accumulate};
+  if (b->burst.wide)
+    cycle_load_path_move_wide(c, &w);
+  else
+    cycle_load_path_move_narrow(c, &w);
+}
+
 static void write_to_spad(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b) {
   uint32_t last = b->burst.row_offset + b->burst.bytes - 1U, rows = (last >> b->row_shift) + 1;
   if (b->sent != 0) rows -= (b->burst.row_offset + b->sent) >> b->row_shift;
   c->sp_writes += rows;
   cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
   while (c->data && b->sent < b->burst.bytes) {
-    cycle_load_path_move_piece(c, b, 0);
+    move_piece(c, b, 0);
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
 }
@@ -58,7 +81,7 @@ static void write_to_acc(cycle_engine *c, struct cycle_load_path *p, cycle_burst
     b->left = row_leaves(p, b, &b->free);
     for (uint32_t copy = 0; copy <= b->burst.repeats; copy++) {
       cycle_load_path_wrote(c, true, b->row + b->burst.repeats - copy, b->left + lag + copy);
-      if (c->data) cycle_load_path_move_piece(c, b, copy);
+      if (c->data) move_piece(c, b, copy);
     }
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
@@ -69,26 +92,22 @@ static void write_burst(cycle_engine *c, struct cycle_load_path *p, cycle_burst_
     write_to_acc(c, p, b);
   else
     write_to_spad(c, p, b);
-  p->streams--;
+  p->bursts--;
 }
 
 static void write_answered(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
-  while (p->streams > 0 && answer_at(p, cycle_load_path_oldest_stream(p)) < end) {
-    cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
+  while (p->bursts > 0 && answer_at(p, oldest(p)) < end) {
+    cycle_burst_rows *b = oldest(p);
     assert(!b->ends);
     write_burst(c, p, b);
     cycle_load_answered(c, b->burst.cmd, b->burst.bytes);
   }
 }
 
-static cycle_burst_rows *stream_at(struct cycle_load_path *p, uint32_t from_newest) {
-  return &p->merger.bursts[(p->merger.next_burst - 1 - from_newest) & (CYCLE_BURST_RING - 1)];
-}
-
 static void await_end(cycle_engine *c, struct cycle_load_path *p) {
   c->load_write = c->wake[CYCLE_LOAD_PATH] = CYCLE_NEVER;
-  for (uint32_t n = p->streams; n > 0; n--) {
-    const cycle_burst_rows *b = stream_at(p, n - 1);
+  for (uint32_t n = p->bursts; n > 0; n--) {
+    const cycle_burst_rows *b = burst_at(p, n - 1);
     if (!b->ends) continue;
     c->wake[CYCLE_LOAD_PATH] = answer_at(p, b);
     return;
@@ -110,55 +129,64 @@ static void write_copies(cycle_engine *c, struct cycle_load_path *p, uint64_t en
   }
 }
 
-// Bursts of repeated rows become rows in the stages that they have reached.
-static void end_repeats(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
-  p->wide.free_from = stream_at(p, p->streams - 1)->free;
-  for (; p->streams > 0; p->streams--) {
-    cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
-    p->merger.open |= p->streams == 1;
-    while (b->sent < b->burst.bytes && !p->wide.held) {
-      cycle_load_path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), p->wide.free_from));
-      write_copies(c, p, end);
-    }
+// Rows of the burst that were written before cycle `end`, if none of them had to wait or is repeated.
+static void write_past(cycle_engine *c, struct cycle_load_path *p, cycle_burst_rows *b, uint64_t end) {
+  const uint64_t lag = p->lag[b->burst.wide];
+  for (uint64_t at; (at = cycle_merger_row_from(&p->merger, b)) + lag < end; b->left = at) {
+    cycle_load_path_wrote(c, b->burst.is_acc, b->row, at + lag);
+    if (!b->burst.is_acc) cycle_port_wrote(c, b->row, at + lag);
+    if (c->data) move_piece(c, b, 0);
+    cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
-  cycle_load_path_settle(p);
 }
 
-static bool any_repeats(struct cycle_load_path *p) {
-  bool repeats = false;
-  for (uint32_t n = 0; n < p->streams; n++) {
-    const cycle_burst_rows *b = stream_at(p, n);
-    repeats |= b->burst.wide && (b->burst.repeats != 0 || b->free > b->first_beat);
+static bool any_waits(struct cycle_load_path *p) {
+  bool waits = false;
+  for (uint32_t n = 0; n < p->bursts; n++) {
+    const cycle_burst_rows *b = burst_at(p, n);
+    waits |= b->burst.wide && (b->burst.repeats != 0 || b->free > b->first_beat);
   }
-  return repeats;
+  return waits;
 }
 
-// Rows of the cycles before `end` are written, or will be caught up; later rows ask for their banks one by one.
+// The rows of the oldest burst enter the stages in their cycles; those of a burst before the newest have left the
+// merger.
+static void enter_stages(cycle_engine *c, struct cycle_load_path *p, uint64_t end, bool waits) {
+  cycle_burst_rows *b = oldest(p);
+  const cycle_mvin_scale *to = b->burst.wide ? &p->wide : &p->narrow;
+  if (!waits) write_past(c, p, b, end);
+  while (b->sent < b->burst.bytes && !to->held) {
+    cycle_load_path_enter(p, b, wf_max(cycle_merger_row_from(&p->merger, b), to->free_from));
+    if (waits) write_copies(c, p, end);
+  }
+}
+
 void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
   if (!p->whole) return;
   p->whole = false;
   write_answered(c, p, end);
-  if (any_repeats(p)) {
-    end_repeats(c, p, end);
-  } else {
-    for (uint32_t n = p->streams; n > 0; n--) {
-      cycle_burst_rows *b = stream_at(p, n - 1);
-      b->gap = cycle_load_path_gap_of(p, b);
-      b->banks = cycle_load_path_banks_of(c, p, b);
-    }
-    cycle_load_path_find_banks(c, p);
-    if (p->streams > 0) cycle_load_path_find_stream_write(p);
+  const bool waits = p->bursts > 0 && any_waits(p);
+  if (waits) p->wide.free_from = oldest(p)->free;
+  for (; p->bursts > 0; p->bursts--) {
+    p->merger.open |= p->bursts == 1;
+    enter_stages(c, p, end, waits);
   }
+  cycle_load_path_settle(p);
   cycle_load_path_find_next_write(c, p);
 }
 
 void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { cycle_load_path_end_whole(c, c->load_path, end); }
 
+static bool is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
+  return b->wide ||
+         ((b->pixel_repeats == 1 || !p->narrow_end.repeats) && (b->scale == ARCH_SCALE_ONE || p->narrow.units == 0));
+}
+
 // Int8 and int32 rows are not on their way together.
 static bool goes_whole(struct cycle_load_path *p, const cycle_burst *b, uint64_t now) {
-  if (b->repeats != 0 ? !b->wide : !cycle_load_path_is_plain(p, b)) return false;
-  if (p->streams == 0) return true;
-  const cycle_burst_rows *newest = stream_at(p, 0);
+  if (b->repeats != 0 ? !b->wide : !is_plain(p, b)) return false;
+  if (p->bursts == 0) return true;
+  const cycle_burst_rows *newest = burst_at(p, 0);
   return newest->burst.wide == b->wide || answer_at(p, newest) <= now;
 }
 
@@ -166,30 +194,29 @@ static bool stages_empty(const struct cycle_load_path *p) {
   return !p->merger.open && !p->narrow_end.valid && !p->wide_end.valid;
 }
 
-// Streams alone are on their way, and stay so in this cycle.
-bool cycle_load_path_only_streams(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
-  if (!c->port.lags || !stages_empty(p)) return false;
+// Bursts alone are on their way, and stay so in this cycle.
+bool cycle_load_path_only_bursts(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+  if (!cycle_skips(c, WHOLE) || !c->port.lags || !stages_empty(p)) return false;
   return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), now);
 }
 
-static void start_whole(cycle_engine *c, struct cycle_load_path *p) {
+static void start_whole(struct cycle_load_path *p) {
   p->whole = true;
-  c->load_banks = 0;
   p->wide_free = p->wide.free_from;
 }
 
 void cycle_load_path_lag(cycle_engine *c) {
   struct cycle_load_path *p = c->load_path;
-  if (!stages_empty(p)) return;
-  start_whole(c, p);
+  if (!cycle_skips(c, WHOLE) || !stages_empty(p)) return;
+  start_whole(p);
   await_end(c, p);
 }
 
 bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
-  if (!p->whole) start_whole(c, p);
+  if (!p->whole) start_whole(p);
   write_answered(c, p, now);
-  cycle_burst_rows *b = cycle_load_path_oldest_stream(p);
-  bool ended = p->streams > 0 && b->ends && answer_at(p, b) == now;
+  cycle_burst_rows *b = oldest(p);
+  bool ended = p->bursts > 0 && b->ends && answer_at(p, b) == now;
   if (ended) {
     write_burst(c, p, b);
     cycle_load_path_answer(c, b->burst.bytes, b->burst.cmd);
@@ -199,10 +226,10 @@ bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load
     b = p->merger.at_work;
     find_last_row(p, b);
     cycle_merger_close(&p->merger, b->last_row);
-    assert(p->streams < CYCLE_BURST_RING);
-    p->streams++;
+    assert(p->bursts < CYCLE_BURST_RING);
+    p->bursts++;
   } else if (c->w.beat != NULL && !c->w.beat->write) {
-    cycle_bus_show_from(c, now, p->merger.accept_from);
+    cycle_bus_show_from(c, p->merger.accept_from);
   }
   await_end(c, p);
   return ended;

@@ -108,9 +108,8 @@ void cycle_local_execute_write(cycle_engine *c, uint64_t now, bool acc, uint32_t
   check_sub_banks(c, b);
 }
 
-// A row that is not added meets results in its own bank alone.
 static bool load_write_acc(cycle_engine *c, uint64_t now, uint32_t row, bool accumulate) {
-  if (accumulate || !cycle_writeback_elsewhere(c, now, acc_bank(c, row))) look_at_results(c, now);
+  look_at_results(c, now);
   c->w.load_adds |= accumulate;
   if (accumulate && execute_adds(c)) return again(c, now);
   return write_acc(c, now, row, accumulate);

@@ -407,12 +407,6 @@ static void step_taken(cycle_loop_conv *l, uint64_t now) {
   l->due = idle != l->idle || (l->running & part & (l->silent | ~l->full) & (l->silent | ~l->waits)) != 0;
 }
 
-bool cycle_loop_conv_steady(const cycle_loop_conv *l) {
-  if (l->configured == 0 || l->unordered || look(l).idle != l->idle) return false;
-  return l->queue.count == 0 ||
-         (!is_free(l, target_of(l)) && is_loop_command(&l->commands[cycle_queue_head(&l->queue)]));
-}
-
 unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l) { return l->queue.count; }
 
 bool cycle_loop_conv_active(const cycle_loop_conv *l) { return l->configured != 0; }

@@ -21,10 +21,9 @@ SIM_CYCLE_VISIBLE bool cycle_loop_conv_completed(const cycle_engine *c, cycle_lo
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_busy(const cycle_loop_conv *l);
 
 // After a step: the earliest cycle in which it offers a command (0: the next one); in the next cycle its step has
-// something to do of itself; in the next two cycles it is active and no loop command leaves its queue.
+// something to do of itself.
 SIM_CYCLE_VISIBLE uint64_t cycle_loop_conv_offers_at(const cycle_loop_conv *l);
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_due(const cycle_loop_conv *l);
-SIM_CYCLE_VISIBLE bool cycle_loop_conv_steady(const cycle_loop_conv *l);
 SIM_CYCLE_VISIBLE unsigned cycle_loop_conv_waiting(const cycle_loop_conv *l);  // commands in its queue
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_active(const cycle_loop_conv *l);       // it unrolls a loop
 

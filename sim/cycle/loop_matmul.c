@@ -181,14 +181,6 @@ bool cycle_loop_matmul_due(const cycle_loop_matmul *l) {
   return l->unsettled || (l->queue.count > 0 && !l->stuck && (l->active || !cycle_loop_matmul_offers(l)));
 }
 
-bool cycle_loop_matmul_steady(const cycle_loop_matmul *l) {
-  if (l->unsettled) return false;
-  if (l->active) return l->queue.count == 0 || l->stuck;
-  for (uint32_t n = 0; n < l->queue.count; n++)
-    if (is_loop_command(&l->commands[cycle_queue_at(&l->queue, n)])) return false;
-  return true;
-}
-
 unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l) { return l->queue.count; }
 
 bool cycle_loop_matmul_active(const cycle_loop_matmul *l) { return l->active; }

@@ -20,11 +20,9 @@ SIM_CYCLE_VISIBLE bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cyc
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
 
-// After a step, of the next cycle: it offers a command; its step has something to do of itself; in the next two cycles
-// no loop command leaves its queue.
+// After a step, of the next cycle: it offers a command; its step has something to do of itself.
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_offers(const cycle_loop_matmul *l);
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_due(const cycle_loop_matmul *l);
-SIM_CYCLE_VISIBLE bool cycle_loop_matmul_steady(const cycle_loop_matmul *l);
 SIM_CYCLE_VISIBLE unsigned cycle_loop_matmul_waiting(const cycle_loop_matmul *l);  // commands in its queue
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_active(const cycle_loop_matmul *l);       // it unrolls a loop
 

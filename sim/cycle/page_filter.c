@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/cycle/dma_writer.h"
 
 enum { WRITER = 1, READER = 2, BOTH = WRITER | READER };  // bits of the clients
 
@@ -62,7 +61,6 @@ void cycle_pages_look(cycle_engine *c, uint64_t now, unsigned client, uint64_t p
 }
 
 void cycle_pages_flush(cycle_engine *c, uint64_t now) {
-  cycle_writer_look_back(c, now);
   bring_to(c->pages, now);
   c->pages->flush = true;
 }

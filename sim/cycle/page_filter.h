@@ -34,13 +34,6 @@ static inline bool cycle_pages_miss(const cycle_engine *c, uint64_t now, unsigne
   return now < c->pages->quiet_from && cycle_pages_missing(c, now, client);
 }
 
-// A lookup of this page in this cycle or the next changes nothing, unless there is a flush.
-static inline bool cycle_pages_knows(const cycle_engine *c, uint64_t now, unsigned client, uint64_t page) {
-  const struct cycle_page_filter *p = c->pages;
-  return now >= p->quiet_from && (p->known >> client & 1) != 0 && p->last[client] == page &&
-         (p->asks | p->looks) == 0 && !p->flush;
-}
-
 // Some client has to wait for its page in this cycle.
 static inline bool cycle_pages_contended(const cycle_engine *c, uint64_t now) {
   return now < c->pages->quiet_from && (cycle_pages_missing(c, now, 0) || cycle_pages_missing(c, now, 1));

@@ -115,21 +115,15 @@ static void run(cycle_engine *c, uint64_t now, uint64_t end) {
 
 static bool may_lag(const cycle_engine *c, uint64_t now) {
   const cycle_port *p = &c->port;
-  if (c->eager || c->counting || p->never_lags || p->others != 0 || now < p->lags_from) return false;
+  if (!cycle_skips(c, LAG) || p->never_lags || p->others != 0 || now < p->lags_from) return false;
   if (p->acc_banks != 0 && (cycle_execute_acc_banks(c) & p->acc_banks) != 0) return false;
   return now + 1 >= c->execute_until || !c->local->sp_single_ported || (p->banks & c->execute_banks) == 0;
-}
-
-// The store path waits for the writer: the earliest cycle in which it may be idle.
-static uint64_t writer_from(const cycle_engine *c) {
-  const uint64_t idle = cycle_writer_idle_at(c);
-  return idle < c->port.next ? idle : c->port.next;
 }
 
 // The earliest cycle in which another unit may have to see what the port does.
 static uint64_t visible(const cycle_engine *c) {
   const cycle_port *p = &c->port;
-  if (p->writer_wanted) return writer_from(c);
+  if (p->writer_wanted) return p->next;
   if (cycle_load_shows(c, p->room_wanted)) return p->time;
   if (p->next == CYCLE_NEVER) return p->next;
   uint64_t done = cycle_load_visible(c, p->room_wanted);
@@ -139,7 +133,7 @@ static uint64_t visible(const cycle_engine *c) {
 
 static void set_wake(cycle_engine *c) {
   const cycle_port *p = &c->port;
-  c->wake[CYCLE_PORT] = p->lags ? visible(c) : p->writer_wanted ? writer_from(c) : p->next;
+  c->wake[CYCLE_PORT] = p->lags ? visible(c) : p->next;
 }
 
 uint32_t cycle_port_step(cycle_engine *c, uint64_t now) {
@@ -148,7 +142,7 @@ uint32_t cycle_port_step(cycle_engine *c, uint64_t now) {
   if (p->lags) run(c, now, now);
   if (c->eager || c->counting || p->next <= now || (c->load_write <= now && !p->lags)) load = carry_out(c, now);
   if (p->time <= now) p->time = now + 1;
-  bool given = p->writer_wanted && cycle_writer_idle(c, now);
+  bool given = p->writer_wanted && cycle_writer_idle(c);
   if (given) p->writer_wanted = false;
   if (!p->lags && may_lag(c, now)) {
     p->lags = true;
@@ -199,7 +193,6 @@ void cycle_port_through(cycle_engine *c, uint64_t now) {
 static void end_lag(cycle_engine *c, uint64_t now) {
   c->port.lags = false;
   cycle_load_path_end_lag(c, c->port.time);
-  cycle_reader_look_back(c);
   find_next(c);
   c->port.lags_from = now + SHARED_CYCLES;
 }

@@ -10,29 +10,22 @@
 // its place in the file when it completes; room is that of the start of the cycle, so a freed place is remembered until
 // the next one.
 //
-// Beside a stream of rows the execute unit says in which cycles it takes commands whatever happens until then: these
-// are issued at once, in the name of those cycles (issue_ahead), and their records wait.
-//
-// A command that will come in one or two cycles can be given an entry now if as many older ones of its class have not
-// issued: it issues after them, so at the earliest in the cycle after its own, and what completes until then releases
-// it like any other command. Its record waits, too (take_early).
-//
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
-// told when the front end is through (cycle_station_report).
+// told when the front end is through (cycle_station_tell).
 #include "sim/cycle/reservation_station.h"
 
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "isa/isa_fields.h"
 #include "sim/cycle/command_rows.h"
 #include "sim/cycle/execute_controller.h"
-#include "sim/cycle/front_end.h"
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/store_controller.h"
 
-enum { ENTRIES_MAX = 64, AHEAD_MAX = 16 };
+enum { ENTRIES_MAX = 64 };
 
 typedef struct entry {
   cycle_issue command;
@@ -67,27 +60,9 @@ typedef struct records {
   uint32_t done_index, issued_index[SIM_CLASSES];
 } records;
 
-// Issues of the execute class in this cycle or later ones, which have not been told.
-typedef struct issues_ahead {
-  uint32_t first, count;
-  struct {
-    uint64_t cycle;
-    uint32_t index;
-  } of[AHEAD_MAX];
-} issues_ahead;
-
-// An allocation of this cycle or one of the next two that has not been told.
-typedef struct early_allocation {
-  const entry *entry;  // NULL: none
-  uint64_t cycle;
-} early_allocation;
-
 typedef struct cycle_station {
-  uint8_t issuable;                    // by class: the oldest entry that has not issued waits for nothing
-  uint64_t freed_at;                   // cycle in which an entry became free last + 1
-  uint64_t wake_execute, wake_others;  // when a command of these classes may issue
-  issues_ahead ahead;
-  early_allocation early;
+  uint8_t issuable;   // by class: the oldest entry that has not issued waits for nothing
+  uint64_t freed_at;  // cycle in which an entry became free last + 1
   records records;
   file files[SIM_CLASSES];
   uint64_t allocated_at;  // cycle of the last allocation + 1
@@ -122,7 +97,6 @@ void cycle_station_create(cycle_engine *c) {
   s->row_bits = (uint8_t)c->d.row_bits;
   s->max_pool = c->array->units.max_pool;
   s->pixel_repeat = c->array->units.pixel_repeat;
-  s->wake_execute = s->wake_others = CYCLE_NEVER;
   s->stores_in_order = c->array->store.order == HW_STORE_ORDER_COMPLETED;
 }
 
@@ -138,25 +112,16 @@ void cycle_station_destroy(cycle_engine *c) {
 
 // ---- completion and issue
 
-static void set_wake(cycle_engine *c) {
-  const cycle_station *s = c->station;
-  c->wake[CYCLE_STATION] = s->wake_execute < s->wake_others ? s->wake_execute : s->wake_others;
-}
-
 static bool is_issuable(const file *f) { return f->waiting > 0 && f->entries[f->order[f->first]].waits == 0; }
 
 static void look_at_oldest(cycle_engine *c, uint64_t now, unsigned unit) {
   const file *f = &c->station->files[unit];
   bool issuable = is_issuable(f);
   c->issuable = (uint8_t)((c->issuable & ~(1u << unit)) | (unsigned)issuable << unit);
-  uint64_t next = now + 1;
-  if (unit == SIM_CLASS_EXECUTE) {
-    uint64_t ready = issuable ? cycle_execute_ready_at(c) : CYCLE_NEVER;
-    c->station->wake_execute = ready > next ? ready : next;
-  } else if (issuable) {
-    c->station->wake_others = next;
-  }
-  set_wake(c);
+  if (!issuable) return;
+  uint64_t at = now + 1;
+  if (unit == SIM_CLASS_EXECUTE) at = wf_max(at, cycle_execute_ready_at(c));
+  if (at < c->wake[CYCLE_STATION]) c->wake[CYCLE_STATION] = at;
 }
 
 static void release(cycle_engine *c, uint64_t now, const entry *done) {
@@ -168,11 +133,11 @@ static void release(cycle_engine *c, uint64_t now, const entry *done) {
   }
 }
 
-static bool freed_now(const cycle_engine *c, uint64_t now) { return c->station->freed_at == now + 1; }
+bool cycle_station_freed(const cycle_engine *c, uint64_t now) { return c->station->freed_at == now + 1; }
 
 static void note_free(cycle_engine *c, uint64_t now, file *f, unsigned id) {
   cycle_station *s = c->station;
-  if (!freed_now(c, now))
+  if (!cycle_station_freed(c, now))
     for (unsigned unit = 0; unit < SIM_CLASSES; unit++) s->files[unit].freed = 0;
   s->freed_at = now + 1;
   f->freed |= bit(id);
@@ -247,29 +212,6 @@ static void issue(cycle_engine *c, uint64_t now, sim_class unit) {
   look_at_oldest(c, now, unit);
 }
 
-static void note_ahead(issues_ahead *a, uint64_t cycle, uint32_t index) {
-  unsigned place = (a->first + a->count++) % AHEAD_MAX;
-  a->of[place].cycle = cycle;
-  a->of[place].index = index;
-}
-
-// Issues what the execute unit will take in the cycles to come.
-static void issue_ahead(cycle_engine *c, uint64_t now) {
-  cycle_station *s = c->station;
-  file *f = &s->files[SIM_CLASS_EXECUTE];
-  bool any = false;
-  for (; is_issuable(f) && s->ahead.count < AHEAD_MAX; any = true) {
-    const entry *e = &f->entries[f->order[f->first]];
-    const uint64_t at = cycle_execute_takes_at(c, now);
-    if (at == CYCLE_NEVER) break;
-    f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
-    f->waiting--;
-    if (c->sink.event != NULL) note_ahead(&s->ahead, at, e->index);
-    cycle_execute_take(c, at, &e->command);
-  }
-  if (any) look_at_oldest(c, now, SIM_CLASS_EXECUTE);
-}
-
 void cycle_station_room(cycle_engine *c, uint64_t now) {
   if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) look_at_oldest(c, now, SIM_CLASS_EXECUTE);
 }
@@ -286,69 +228,18 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
 
 bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
 
-// A front end that sleeps has no allocation whose record would come first, and of what happens here only completions
-// matter to it.
-static void tell_front(cycle_engine *c, uint64_t now) {
-  if (cycle_front_awake(c, now)) return;
-  if (freed_now(c, now)) cycle_front_completed(c, now);
-  if (!cycle_front_awake(c, now)) cycle_station_report(c, now);
-}
-
 bool cycle_station_step(cycle_engine *c, uint64_t now) {
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, ISA_EVENT_STATION_BUSY);
-  c->station->wake_execute = c->station->wake_others = c->wake[CYCLE_STATION] = CYCLE_NEVER;
+  c->wake[CYCLE_STATION] = CYCLE_NEVER;
   unsigned issuing = c->issuable == 0 ? 0 : issues(c, now);
   if (issuing != 0 || (done[0].valid | done[1].valid | done[2].valid) != 0) {
     completion_port(c, now);
     for (unsigned unit = 0; issuing >> unit != 0; unit++)
       if ((issuing >> unit & 1) != 0) issue(c, now, (sim_class)unit);
-    tell_front(c, now);
   }
-  if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) {
-    look_at_oldest(c, now, SIM_CLASS_EXECUTE);
-    issue_ahead(c, now);
-  }
+  cycle_station_room(c, now);
   return (issuing >> SIM_CLASS_STORE & 1) != 0;
-}
-
-// ---- records that wait
-
-static void tell(const cycle_engine *c, uint64_t cycle, sim_event event) {
-  event.cycle = cycle;
-  c->sink.event(c->sink.context, &event);
-}
-
-static void tell_alloc(const cycle_engine *c, uint64_t cycle, const entry *e) {
-  tell(c, cycle,
-       (sim_event){.kind = SIM_EVENT_ALLOC,
-                   .unit = SIM_CLASSES,
-                   .index = e->index,
-                   .rs1 = e->command.rs1,
-                   .rs2 = e->command.rs2,
-                   .funct = (uint8_t)isa_insn_at(e->command.insn)->funct});
-}
-
-static bool is_ahead(const issues_ahead *a, uint64_t end) { return a->count != 0 && a->of[a->first].cycle < end; }
-
-static void tell_ahead(const cycle_engine *c, issues_ahead *a) {
-  tell(c, a->of[a->first].cycle,
-       (sim_event){.kind = SIM_EVENT_ISSUE, .unit = SIM_CLASS_EXECUTE, .index = a->of[a->first].index});
-  a->first = (a->first + 1) % AHEAD_MAX;
-  a->count--;
-}
-
-// The allocation comes first in its cycle.
-static void tell_early(const cycle_engine *c, early_allocation *early, issues_ahead *ahead) {
-  while (is_ahead(ahead, early->cycle)) tell_ahead(c, ahead);
-  tell_alloc(c, early->cycle, early->entry);
-  early->entry = NULL;
-}
-
-void cycle_station_tell(cycle_engine *c, uint64_t now) {
-  cycle_station *s = c->station;
-  if (s->early.entry != NULL && s->early.cycle < now) tell_early(c, &s->early, &s->ahead);
-  while (is_ahead(&s->ahead, now)) tell_ahead(c, &s->ahead);
 }
 
 // ---- allocation
@@ -364,7 +255,7 @@ sim_class cycle_station_class(isa_id insn) {
 static bool is_config(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
 
 static uint64_t free_entries(const cycle_engine *c, uint64_t now, const file *f) {
-  return f->all & ~(f->valid | (freed_now(c, now) ? f->freed : 0));
+  return f->all & ~(f->valid | (cycle_station_freed(c, now) ? f->freed : 0));
 }
 
 // The entries among `users` whose range in `ranges` shares rows with this one.
@@ -462,25 +353,8 @@ bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command
     s->records.any = true;
     s->records.allocated = &f->entries[id];
   }
-  if (*unit == SIM_CLASS_EXECUTE && (c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) issue_ahead(c, now);
   s->allocated_at = now + 1;
   s->allocated_class = *unit;
-  return true;
-}
-
-bool cycle_station_take_early(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class unit,
-                              unsigned cycles) {
-  cycle_station *s = c->station;
-  const file *f = &s->files[unit];
-  uint64_t room = f->all & ~f->valid;
-  if (f->waiting < cycles || room == 0) return false;
-  const unsigned id = take_lowest(&room);
-  assert(s->early.entry == NULL || s->early.cycle <= now);
-  if (s->early.entry != NULL) tell_early(c, &s->early, &s->ahead);
-  allocate(c, now, command, unit, id);
-  if (c->sink.event != NULL) s->early = (early_allocation){.entry = &f->entries[id], .cycle = now + cycles};
-  s->allocated_at = now + cycles + 1;
-  s->allocated_class = unit;
   return true;
 }
 
@@ -489,32 +363,36 @@ void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[S
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     const file *f = &s->files[unit];
     counts[unit] = (unsigned)__builtin_popcountll(f->valid);
-    if (freed_now(c, now)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
+    if (cycle_station_freed(c, now)) counts[unit] += (unsigned)__builtin_popcountll(f->freed);
     if (s->allocated_at > now && s->allocated_class == (sim_class)unit) counts[unit]--;
   }
 }
 
 // ---- records
 
-static void tell_all(const cycle_engine *c, uint64_t now, cycle_station *s) {
-  const records *r = &s->records;
-  if (s->early.entry != NULL && s->early.cycle == now) tell_early(c, &s->early, &s->ahead);
-  if (r->allocated != NULL) tell_alloc(c, now, r->allocated);
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
-    if (unit == SIM_CLASS_EXECUTE && is_ahead(&s->ahead, now + 1)) tell_ahead(c, &s->ahead);
-    if ((r->issued >> unit & 1) == 0) continue;
-    tell(c, now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
-  }
-  if (r->done)
-    tell(c, now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
+static void tell(const cycle_engine *c, uint64_t now, sim_event event) {
+  event.cycle = now;
+  c->sink.event(c->sink.context, &event);
 }
 
-bool cycle_station_report(cycle_engine *c, uint64_t now) {
-  cycle_station *s = c->station;
-  if (s->records.any) {
-    cycle_station_tell(c, now);
-    tell_all(c, now, s);
-    s->records = (records){0};
-  }
-  return freed_now(c, now);
+static void tell_alloc(const cycle_engine *c, uint64_t now, const entry *e) {
+  tell(c, now,
+       (sim_event){.kind = SIM_EVENT_ALLOC,
+                   .unit = SIM_CLASSES,
+                   .index = e->index,
+                   .rs1 = e->command.rs1,
+                   .rs2 = e->command.rs2,
+                   .funct = (uint8_t)isa_insn_at(e->command.insn)->funct});
+}
+
+void cycle_station_tell(cycle_engine *c, uint64_t now) {
+  records *r = &c->station->records;
+  if (!r->any) return;
+  if (r->allocated != NULL) tell_alloc(c, now, r->allocated);
+  for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
+    if ((r->issued >> unit & 1) != 0)
+      tell(c, now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
+  if (r->done)
+    tell(c, now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
+  *r = (records){0};
 }

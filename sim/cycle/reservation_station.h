@@ -15,10 +15,6 @@ bool cycle_station_busy(const cycle_engine *c);
 // The front end offers a command, after the station's step: room was looked at before this cycle's completions freed
 // entries. False: there is none in the command's class, which `unit` tells.
 bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class *unit);
-// At the end of this cycle: the command will come in cycle now + `cycles`, and no other one before it. The station
-// takes it now, and returns true, if every unit sees the same as if it were taken then.
-bool cycle_station_take_early(cycle_engine *c, uint64_t now, const cycle_front_command *command, sim_class unit,
-                              unsigned cycles);
 // At the end of this cycle: the file of the class has no entry for a command in the next one.
 bool cycle_station_full(const cycle_engine *c, sim_class unit);
 // SIM_CLASSES: of an instruction that does not go there.
@@ -27,9 +23,9 @@ sim_class cycle_station_class(isa_id insn);
 void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[SIM_CLASSES]);
 // Execute will have room for a command.
 void cycle_station_room(cycle_engine *c, uint64_t now);
-// Tells the events of the cycles before this one that have not been told.
+// An entry became free in this cycle.
+bool cycle_station_freed(const cycle_engine *c, uint64_t now);
+// When the front end is through: tells the records of this cycle.
 void cycle_station_tell(cycle_engine *c, uint64_t now);
-// The front end, after its allocation: tells the events of this cycle. True if an entry became free in it.
-bool cycle_station_report(cycle_engine *c, uint64_t now);
 
 #endif

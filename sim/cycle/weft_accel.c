@@ -14,6 +14,7 @@
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/local_memory.h"
 #include "sim/cycle/reservation_station.h"
+#include "sim/cycle/skip/pass.h"
 #include "sim/cycle/store_controller.h"
 #include "sim/cycle/store_path.h"
 #if defined(__x86_64__)
@@ -128,7 +129,7 @@ static uint64_t next_change(const cycle_engine *c) {
 
 // A host also waits for room for a command.
 static uint64_t or_room(const cycle_engine *c, uint64_t next) {
-  const uint64_t room = cycle_front_ready_at(c);
+  const uint64_t room = cycle_pass_ready_at(c);
   return room > c->now && room < next ? room : next;
 }
 
@@ -185,6 +186,11 @@ static bool step_station(cycle_engine *c, uint64_t now) {
   return cycle_station_step(c, now);
 }
 
+// Earlier turns of this cycle may wake it.
+static bool front_is_due(const cycle_engine *c, uint64_t now) {
+  return c->wake[CYCLE_FRONT_END] <= now || (cycle_station_freed(c, now) && cycle_front_concerned(c));
+}
+
 // Steps the units in `left` and the units that they concern: see units.def.
 static void carry_out(cycle_engine *c, uint32_t left) {
   const cycle_wires *w = &c->w;
@@ -206,6 +212,7 @@ static void carry_out(cycle_engine *c, uint32_t left) {
 #include "sim/cycle/units.def"
 #undef CYCLE_UNIT
 #undef CYCLE_PART
+  cycle_station_tell(c, now);
   if (waits_for_load(c)) cycle_port_room(c);
   if (w->done[SIM_CLASS_STORE].valid) next |= U(STORE_CONTROLLER);
   c->due = c->eager || c->counting ? ALL_UNITS : next | asking(c);

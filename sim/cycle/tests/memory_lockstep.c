@@ -604,10 +604,6 @@ uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
   return UINT64_MAX;
 }
 void cycle_writeback_catch_up(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
-bool cycle_writeback_elsewhere(const cycle_engine *c, uint64_t now, uint32_t bank) {
-  (void)c, (void)now, (void)bank;
-  return false;
-}
 
 void cycle_fail(cycle_engine *c, const char *format, ...) {
   (void)c;

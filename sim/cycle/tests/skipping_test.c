@@ -119,18 +119,18 @@ static void at_most(uint32_t cycles_per_product, uint32_t local) {
 
 static void beside_loads_to_another_bank(void **state) {
   (void)state;
-  at_most(3, 2 * SP_BANK);
+  at_most(7, 2 * SP_BANK);
 }
 
 // All but some of those in which the load is under way.
 static void beside_loads_to_the_same_bank(void **state) {
   (void)state;
-  at_most(4, SP_BANK);
+  at_most(8, SP_BANK);
 }
 
 static void beside_biases_for_another_bank(void **state) {
   (void)state;
-  at_most(3, ACC + ACC_BANK);
+  at_most(7, ACC + ACC_BANK);
 }
 
 int main(void) {

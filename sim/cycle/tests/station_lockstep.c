@@ -33,8 +33,6 @@ struct rs_dut {
   rs_pins pins;  // of this cycle
   cycle_issue issued[SIM_CLASSES];
   bool is_issued[SIM_CLASSES], done_taken[SIM_CLASSES];
-  uint8_t matmul_completed[SIM_CLASSES], conv_completed[SIM_CLASSES];  // as the sleeping front end was told
-  bool told;
   sim_event events[EVENTS_MAX];
   unsigned event_count;
 };
@@ -65,10 +63,6 @@ uint64_t cycle_execute_ready_at(const cycle_engine *c) {
   (void)c;
   return CYCLE_NEVER;
 }
-uint64_t cycle_execute_takes_at(const cycle_engine *c, uint64_t now) {
-  (void)c, (void)now;
-  return CYCLE_NEVER;
-}
 void cycle_load_take(cycle_engine *c, uint64_t now, const cycle_issue *command) {
   (void)now;
   take(c, SIM_CLASS_LOAD, command);
@@ -87,13 +81,6 @@ void cycle_load_done_taken(cycle_engine *c, uint64_t now) {
 }
 void cycle_store_done_taken(cycle_engine *c) { of(c)->done_taken[SIM_CLASS_STORE] = true; }
 bool cycle_execute_solitary_preload(const cycle_engine *c) { return of_const(c)->pins.solitary_preload; }
-
-void cycle_front_completed(cycle_engine *c, uint64_t now) {
-  (void)now;
-  memcpy(of(c)->matmul_completed, c->w.matmul_completed, sizeof c->w.matmul_completed);
-  memcpy(of(c)->conv_completed, c->w.conv_completed, sizeof c->w.conv_completed);
-  of(c)->told = true;
-}
 
 static void on_event(void *context, const sim_event *event) {
   rs_dut *dut = context;
@@ -153,8 +140,8 @@ static void compare_class(const rs_dut *dut, unsigned unit, unsigned count) {
   const cycle_issue *issued = &dut->issued[unit];
   differ(dut, "entries", count, p->count[unit]);
   differ(dut, "issue", dut->is_issued[unit], p->issue_valid[unit] && p->issue_ready[unit]);
-  differ(dut, "completed matrix loop commands", dut->matmul_completed[unit], p->matmul_completed[unit]);
-  differ(dut, "completed convolution commands", dut->conv_completed[unit], p->conv_completed[unit]);
+  differ(dut, "completed matrix loop commands", dut->c.w.matmul_completed[unit], p->matmul_completed[unit]);
+  differ(dut, "completed convolution commands", dut->c.w.conv_completed[unit], p->conv_completed[unit]);
   if (unit != SIM_CLASS_EXECUTE)
     differ(dut, "completion taken", dut->done_taken[unit], p->done_valid[unit] && p->done_ready[unit]);
   if (!dut->is_issued[unit]) return;
@@ -192,16 +179,12 @@ static void begin(rs_dut *dut) {
     dut->is_issued[unit] = dut->done_taken[unit] = false;
   }
   dut->event_count = 0;
-  dut->told = false;
-  c->wake[CYCLE_FRONT_END] = dut->pins.alloc_valid || c->now % 2 == 0 ? c->now : CYCLE_NEVER;
 }
 
-// The awake front end: counts completions, offers, and lets the station tell.
+// The front end offers a command, and the station tells.
 static void front(rs_dut *dut) {
   cycle_engine *c = &dut->c;
   const rs_pins *p = &dut->pins;
-  if (!dut->told) cycle_front_completed(c, c->now);
-  if (!cycle_front_awake(c, c->now)) return;
   if (p->alloc_valid) {
     // The bench draws commands of the last revision, which has all that go to the station.
     const isa_insn *insn = isa_find(ISA_REVISIONS, p->funct, p->rs1);
@@ -213,7 +196,7 @@ static void front(rs_dut *dut) {
     sim_class unit;
     differ(dut, "room", cycle_station_take(c, c->now, &command, &unit), p->alloc_ready);
   }
-  cycle_station_report(c, c->now);
+  cycle_station_tell(c, c->now);
 }
 
 void rs_clock(rs_dut *dut) {
