@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "api/include/weft/weft.h"
 #include "base/diag.h"
 #include "base/option.h"
 #include "hw/array.h"
@@ -102,6 +103,12 @@ bool cli_prints(const cli_common *common);
 // The array of --array (default gemmini-default) with --isa applied.
 bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);
 
+// The same as an object of libweft; NULL after the session's messages were printed.
+weft_array *cli_open_array(const cli_common *common, weft_session *session);
+
+// Prints the messages of the session's last call; whether the call was good.
+bool cli_messages(const weft_session *session);
+
 // The whole of a file with a zero behind it, to be freed; NULL after the reason was reported, also for one that is
 // larger than `most` bytes.
 enum { CLI_TEXT_MAX = 1 << 26 };  // of kernels and mappings
@@ -120,6 +127,8 @@ bool cli_make_directory(const char *path, wf_diag *diag);
 
 // Prints and frees a JSON document to --json's file.
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);
+// The same as the end of a verb. NULL: there is none, as without --json.
+cli_exit cli_put_json(const cli_common *common, cJSON *document);
 void cli_json_hash(cJSON *object, const char *key, uint64_t hash);
 // Whole numbers, to the last digit: a double has 53 bits.
 void cli_json_integer(cJSON *object, const char *key, int64_t value);

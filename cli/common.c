@@ -250,6 +250,18 @@ bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   return true;
 }
 
+bool cli_messages(const weft_session *session) {
+  fputs(weft_session_messages(session), stderr);
+  return weft_session_status(session) == WEFT_OK;
+}
+
+weft_array *cli_open_array(const cli_common *common, weft_session *session) {
+  weft_array *array = weft_array_load(session, common->array == NULL ? "gemmini-default" : common->array);
+  cli_messages(session);
+  if (array != NULL && common->isa != 0) weft_array_set(session, array, "isa.revision", common->isa == 1 ? "1" : "2");
+  return array;
+}
+
 char *cli_read_file(const char *path, size_t most, size_t *length, wf_diag *diag) {
   char *text = wf_read_file(path, most, length, diag);
   if (text == NULL || *length <= most) return text;
@@ -292,6 +304,11 @@ bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {
   cJSON_free(text);
   cJSON_Delete(document);
   return file != NULL && cli_close(file, path, diag);
+}
+
+cli_exit cli_put_json(const cli_common *common, cJSON *document) {
+  wf_diag diag = wf_diag_to(stderr);
+  return document == NULL || cli_write_json(common->json, document, &diag) ? CLI_OK : CLI_BAD_INPUT;
 }
 
 void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {

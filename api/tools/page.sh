@@ -51,10 +51,10 @@ cat <<'END'
 
 ## The tool
 
-The `weft` command is not yet a user of this interface alone: of its verbs `isa` and `report` are,
-and `query` and `sweep` ask for rows and runs here but print with helpers of their own. The others
-take what they print from the floors below: options of networks, kernels and timelines that no
-struct here has, engines `rtl` and `systemc`, ELF programs, checks, benches and studies.
-`cli/tests/verbs_test.sh` prints for each verb how many symbols those are, and holds the list of
-verbs that use none (`cli/tests/api_verbs.txt`), to which names are added only.
+Verbs of the `weft` command that are users of this interface alone are those that
+`cli/tests/api_verbs.txt` lists, to which names are added only; `sweep` asks for runs here but
+prints with helpers of its own. The others take what they print from the floors below: options of
+networks, kernels and timelines that no struct here has, engines `rtl` and `systemc`, ELF programs,
+checks, benches and studies. `cli/tests/verbs_test.sh` prints for each verb how many symbols those
+are.
 END

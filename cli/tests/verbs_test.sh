@@ -9,46 +9,76 @@ weft=$1 objects=$2 map=$3 list=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-nm --defined-only "$weft" | awk '$2 != "U" { print $3 }' | sort -u >"$work/own"  # not from other packages
-sed -n 's/^    \(weft_[a-z_]*\);$/\1/p' "$map" | sort >"$work/api"
-for object in "$objects"/*.c.o; do
-  name=$(basename "$object" .c.o)
-  nm -u "$object" | awk '{ print $2 }' | sort -u >"$work/$name.needed"
-  nm --defined-only -g "$object" | awk -v name="$name" '{ print $3, name }'
-done | sort >"$work/where"
-
-# Objects of cli/ that one needs, but for the shared ones; and what several take from elsewhere.
-frame='^(common|main)$'
-closure() {
-  todo=$1 done=
-  while [ -n "$todo" ]; do
-    next=
-    for name in $todo; do
-      done="$done $name"
-      for other in $(join "$work/$name.needed" "$work/where" | awk '{ print $2 }' | sort -u | grep -Ev "$frame" || true); do
-        case " $done $todo $next " in *" $other "*) ;; *) next="$next $other" ;; esac
-      done
-    done
-    todo=$next
-  done
-  echo "$done"
+# One pass: symbols of the tool (all others are of other packages), those of libweft, and those of the objects of cli/.
+nm --defined-only "$weft" >"$work/own"
+nm -A "$objects"/*.c.o >"$work/objects"
+cat >"$work/table.awk" <<'AWK'
+# Objects that `name` needs, but for the frame, into `seen`.
+function close_over(name,    symbol) {
+  seen[name] = 1
+  for (symbol in needs)
+    if (index(needs[symbol], " " name " ") && symbol in where && !(where[symbol] in seen) && where[symbol] !~ frame)
+      close_over(where[symbol])
 }
-beyond() {
-  for name in "$@"; do cat "$work/$name.needed"; done | sort -u | comm -12 - "$work/own" | comm -23 - "$work/api" |
-    join -v 1 - "$work/where"
+function needed(symbol, name) { return index(needs[symbol], " " name " ") > 0 }
+# Symbols that the objects of `seen` take from the floors: their count, and how many are of each floor in `of`.
+function beyond(    symbol, name, count, floor) {
+  split("", of)
+  for (symbol in needs) {
+    if (!(symbol in own) || symbol in api || symbol in where) continue
+    for (name in seen)
+      if (needed(symbol, name)) {
+        floor = symbol
+        sub(/_.*/, "", floor)
+        of[floor]++
+        count++
+        break
+      }
+  }
+  return count + 0
+}
+# "hw 13, wf 1"; takes them out of `of`.
+function floors(    most, floor, text) {
+  for (;;) {
+    most = ""
+    for (floor in of)
+      if (most == "" || of[floor] > of[most] || (of[floor] == of[most] && floor < most)) most = floor
+    if (most == "") return text
+    text = text (text == "" ? "" : ", ") most " " of[most]
+    delete of[most]
+  }
 }
 
-: >"$work/pure"
+BEGIN { frame = "^(common|main)$" }
+part == "own" { own[$3] = 1; next }
+part == "api" { if (match($0, /^    weft_[a-z_]*;$/)) api[substr($1, 1, length($1) - 1)] = 1; next }
+{
+  sub(/^.*\//, "")
+  name = $0
+  sub(/\.c\.o:.*/, "", name)
+  sub(/^[^:]*:/, "")
+  names[name] = 1
+  if (NF == 2) needs[$2] = needs[$2] " " name " "
+  else if ($2 ~ /[A-Z]/) where[$3] = name
+}
+END {
+  for (name in names) {
+    if (name !~ /^cmd_/) continue
+    split("", seen)
+    seen[name] = 1
+    mine = beyond()
+    close_over(name)
+    all = beyond()
+    printf "%-16s %6d %13d  %s\n", substr(name, 5), mine, all, floors()
+  }
+}
+AWK
+awk -f "$work/table.awk" part=own "$work/own" part=api "$map" part=objects "$work/objects" | sort >"$work/table"
+
+[ -s "$work/table" ] || { echo "$objects has no verbs"; exit 1; }
 printf '%-16s %6s %13s  %s\n' verb own "with helpers" floors
-for object in "$objects"/cmd_*.c.o; do
-  name=$(basename "$object" .c.o)
-  # shellcheck disable=SC2046  # words
-  beyond $(closure "$name") >"$work/all"
-  beyond "$name" >"$work/mine"
-  floors=$(sed 's/_.*//' "$work/all" | sort | uniq -c | sort -rn | awk '{ printf "%s %d, ", $2, $1 }' | sed 's/, $//')
-  printf '%-16s %6d %13d  %s\n' "${name#cmd_}" "$(wc -l <"$work/mine")" "$(wc -l <"$work/all")" "$floors"
-  [ -s "$work/all" ] || echo "${name#cmd_}" >>"$work/pure"
-done
+cat "$work/table"
+awk '$3 == 0 { print $1 }' "$work/table" >"$work/pure"
 grep -v '^#' "$list" | sort | diff - "$work/pure" >"$work/diff" || {
   echo "verbs that use weft.h alone are others than in $list:"
   cat "$work/diff"

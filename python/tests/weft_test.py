@@ -60,6 +60,17 @@ class Arrays(unittest.TestCase):
             array[parameter["name"]] = weft.Array()[parameter["name"]]
         self.assertEqual(array, weft.Array())
 
+    def test_facts(self):
+        array = weft.Array("gemmini-default", mesh_rows=32, mesh_columns=32)
+        facts = array.facts
+        self.assertEqual(facts["dim"], 32)
+        self.assertEqual(facts["sp_rows"] * facts["sp_row_bytes"], 1024 * array["scratchpad_kib"])
+        self.assertIn("Gemmini", array.description)
+        whole, *parts = _table.records(array.area)
+        self.assertEqual(whole["part"], "all")
+        self.assertAlmostEqual(whole["um2"], sum(p["um2"] for p in parts), delta=1)
+        self.assertGreater(whole["um2"], _table.records(weft.Array().area)[0]["um2"])
+
     def test_errors(self):
         with self.assertRaisesRegex(weft.BadInput, 'did you mean "gemmini-default"'):
             weft.Array("gemini-default")

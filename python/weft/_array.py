@@ -6,6 +6,17 @@ from itertools import count
 
 from weft._native import call, encode, ffi, filled, lib, path, text
 from weft._native import fields as fields_of
+from weft._table import table
+
+
+def _rows(kind, function, *arguments):
+    """The structs that a function has by index, as dicts."""
+    found = []
+    try:
+        while True:
+            found.append(fields_of(filled(kind, function, *arguments, len(found))))
+    except IndexError:
+        return found
 
 
 def arrays():
@@ -16,12 +27,7 @@ def arrays():
 
 def parameters():
     """Every parameter of an array as a dict: name, kind, choices, initial, min, max, unit, meaning."""
-    found = []
-    try:
-        while True:
-            found.append(fields_of(filled("weft_parameter", lib.weft_parameter_at, len(found))))
-    except IndexError:
-        return found
+    return _rows("weft_parameter", lib.weft_parameter_at)
 
 
 @lru_cache
@@ -111,6 +117,20 @@ class Array:
     def hash(self):
         """Of all parameters, as the tool prints it."""
         return f"{lib.weft_array_hash(self.pointer):016x}"
+
+    @property
+    def description(self):
+        return text(lib.weft_array_description(self.pointer))
+
+    @property
+    def facts(self):
+        """What follows from the parameters, as a dict: dim, sp_rows, max_cols, mesh_latency and others."""
+        return fields_of(filled("weft_array_facts", lib.weft_array_describe, self.pointer))
+
+    @property
+    def area(self):
+        """The area in 40 nm and its band, in um2: a row for all, and one for each part."""
+        return table(_rows("weft_area", lib.weft_array_area, self.pointer))
 
     def yaml(self):
         return text(ffi.gc(call(lib.weft_array_yaml, self.pointer), lib.weft_free))

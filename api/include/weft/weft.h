@@ -100,6 +100,9 @@ typedef struct weft_parameter {
 // The parameters in their order; WEFT_USAGE past the end.
 WEFT_API weft_status weft_parameter_at(size_t index, weft_parameter *parameter);
 
+// All of them as a page of Markdown, to be freed with weft_free.
+WEFT_API char *weft_parameter_reference(weft_session *session);
+
 // The names of the arrays that are built in; NULL past the end.
 WEFT_API const char *weft_array_shipped(size_t index);
 
@@ -113,6 +116,8 @@ WEFT_API weft_array *weft_array_copy(const weft_array *array);
 WEFT_API void weft_array_destroy(weft_array *array);
 
 WEFT_API const char *weft_array_name(const weft_array *array);
+// What the array says of itself; "" if nothing.
+WEFT_API const char *weft_array_description(const weft_array *array);
 // Of letters a to z, digits and dashes.
 WEFT_API weft_status weft_array_rename(weft_session *session, weft_array *array, const char *name);
 
@@ -134,6 +139,55 @@ WEFT_API uint64_t weft_array_hash(const weft_array *array);
 
 // The whole description, to be freed with weft_free.
 WEFT_API char *weft_array_yaml(weft_session *session, const weft_array *array);
+
+// What follows from the parameters (docs/array.md). A row is of one side's elements, a tile of so many rows.
+typedef struct weft_array_facts {
+  size_t size;
+  uint32_t dim;                      // multipliers of a side
+  uint32_t sp_rows, sp_bank_rows;    // of the scratchpad
+  uint32_t acc_rows, acc_bank_rows;  // of the accumulator
+  uint32_t row_bits;                 // of the number of a row in a local address
+  uint32_t sp_row_bytes, acc_row_bytes;
+  uint32_t max_block_len, max_cols;          // of one command: tiles side by side, and their elements
+  uint32_t max_block_len_acc, max_cols_acc;  // the same of int32
+  uint32_t mesh_latency;                     // cycles from a row's entry to its exit
+  uint32_t max_matmuls;                      // products in flight
+  uint32_t load_commands_tracked, store_commands_tracked;
+} weft_array_facts;
+
+WEFT_API weft_status weft_array_describe(const weft_array *array, weft_array_facts *facts);
+
+// The area of a part of an array in 40 nm, and the band in which it lies (docs/codesign.md).
+typedef struct weft_area {
+  size_t size;
+  const char *part;
+  double um2, low_um2, high_um2;
+} weft_area;
+
+// The whole ("all"), then its parts; WEFT_USAGE past the end.
+WEFT_API weft_status weft_array_area(const weft_array *array, size_t index, weft_area *area);
+
+// A figure that the area is made of.
+typedef struct weft_area_term {
+  size_t size;
+  const char *part;
+  double um2;           // of one
+  double number;        // of these in the array
+  const char *counted;  // what the number counts: "banks x side"; "" where it is 0 or 1
+  const char *what;
+  const char *source;
+} weft_area_term;
+
+// WEFT_USAGE past the end, here as below.
+WEFT_API weft_status weft_array_area_term(const weft_array *array, size_t index, weft_area_term *term);
+
+// What no figure is known for, and the parameters on which it depends.
+typedef struct weft_area_unknown {
+  size_t size;
+  const char *what, *parameters;
+} weft_area_unknown;
+
+WEFT_API weft_status weft_array_area_unknown(size_t index, weft_area_unknown *unknown);
 
 // ---- Tensors
 
