@@ -122,7 +122,8 @@ weft.graph = (id, { count, edges, describe, tint, choose, open }) => {
     if (whole() >= READABLE) { showWhole(); return; }
     const { width, height } = size(), k = Math.max(READABLE, Math.min(1, width / (layout.width + 2 * margin)));
     const wide = layout.width * k > width - 2 * margin;
-    show(k, wide && count > 0 ? layout.x[rows.order[0][0]] : layout.width / 2, (height / 2 - margin) / k);
+    const first = count > 0 ? layout.x[rows.order[0][0]] : 0;  // in the middle, unless room on its left stays empty
+    show(k, wide ? Math.max(first, (width / 2 - margin) / k) : layout.width / 2, (height / 2 - margin) / k);
   }
 
   function zoom(factor, x = size().width / 2, y = size().height / 2) {

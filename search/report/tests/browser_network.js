@@ -87,6 +87,12 @@ window.addEventListener('load', async () => {
     check(`${columns} columns of ${count}: lines that end elsewhere`, edges.every(([from, to], e) => at.paths[e][0][0] === at.x[from] && at.paths[e][at.paths[e].length - 1][1] === at.y[to]));
     check(`${columns} columns of ${count}: not folded`, new Set(at.paths.flat().map((point) => point[2])).size <= columns && (columns === 1 || count === 1 || at.breaks.flat().some((corners) => corners)));
   }
+  // Where more columns follow than fit, none of the room is empty.
+  const stage = () => /translate\(([-\d.]+) [-\d.]+\) scale\(([\d.]+)\)/.exec(scaleOf()).slice(1).map(Number);
+  const extent = () => { const b = document.querySelector('#graph .stage > g').getBBox(); return [b.x, b.x + b.width]; };
+  await select('graph-shape', 'columns');
+  const [[x, k], [left, right]] = [stage(), extent()];
+  check(`room of ${x + left * k} beside the columns`, x + left * k < 60 || x + right * k <= list.clientWidth);
   const spread = () => new Set(all('#graph .node').map((e) => e.getAttribute('transform'))).size;
   for (const shape of ['down', 'columns']) {
     await select('graph-shape', shape);
