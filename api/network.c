@@ -32,8 +32,6 @@ static void drop(void *owner) {
   wf_free(n);
 }
 
-const char *weft_network_generated(size_t index) { return index < networks_count() ? networks_at(index)->name : NULL; }
-
 // ---- compilation
 
 static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {

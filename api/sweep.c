@@ -34,6 +34,7 @@ static sweep_outcome run(weft_session *s, const sweep_spec *spec, const weft_swe
   sweep_outcome outcome = SWEEP_FAILED;
   if (store != NULL) {
     const sweep_options options = {.version = WEFT_GIT_VERSION,
+                                   .fidelity = spec->fidelity,
                                    .jobs = o->jobs == 0 ? wf_processors() : o->jobs,
                                    .stop = &s->stop,
                                    .progress = tell,

@@ -125,6 +125,25 @@ bool cli_end_output(FILE *file, const char *path, bool complete, wf_diag *diag);
 bool cli_check_output(const char *path, wf_diag *diag);
 bool cli_make_directory(const char *path, wf_diag *diag);
 
+// The same with messages on stderr at once, for verbs that have no wf_diag.
+void cli_error(const char *file, const char *format, ...) WF_PRINTF(2, 3);
+bool cli_may_write(const char *path);
+bool cli_write_text(const char *path, const char *text);
+
+// Texts of others on stdout: a field of CSV; a cell of a table that is `width` wide, and cut there if `cut`.
+void cli_csv_field(const char *text);
+void cli_cell(const char *text, unsigned width, bool cut);
+// Characters of a line of stdout, 0: any number; and the colour of the head of a table on a terminal.
+unsigned cli_columns(void);
+void cli_head_colour(bool begin);
+// The text, or one of `line` in which it stands for people on a line of its own.
+enum { CLI_NAME = 256 };
+const char *cli_shown(const char *text, char line[CLI_NAME]);
+
+// Memory of verbs, for free(): without any the process ends (docs/cli.md).
+void *cli_resize(void *old, size_t count, size_t size);
+char *cli_copy(const char *text);
+
 // Prints and frees a JSON document to --json's file.
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);
 // The same as the end of a verb. NULL: there is none, as without --json.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft net NAME`: generated networks as ONNX files, as layer tables, or as numbers.
+// `weft net NAME`: generated networks as ONNX files, as layer tables, or as numbers, through libweft.
+#include <inttypes.h>
 #include <string.h>
 
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "compiler/onnx/onnx.h"
-#include "search/layers/network.h"
-#include "workloads/networks/networks.h"
 
 typedef struct net_options {
   const char *output, *layers, *prune;
@@ -13,81 +12,81 @@ typedef struct net_options {
   uint64_t size, sequence, past, batch, divisor, depth, seed;
 } net_options;
 
-static void list_networks(void) {
-  for (size_t i = 0; i < networks_count(); i++) {
-    const networks_row *row = networks_at(i);
-    printf("%-16s %s\n", row->name, row->description);
-  }
+static cJSON *row_json(const weft_model_row *row) {
+  cJSON *entry = cJSON_CreateObject();
+  cJSON_AddStringToObject(entry, "name", row->name);
+  cJSON_AddStringToObject(entry, "description", row->description);
+  if (row->image != 0) cli_json_count(entry, "size", row->image);
+  if (row->sequence != 0) cli_json_count(entry, "seq", row->sequence);
+  if (row->depth != 0) cli_json_count(entry, "depth", row->depth);
+  return entry;
 }
 
-static cJSON *list_json(void) {
-  cJSON *list = cJSON_CreateArray();
-  for (size_t i = 0; i < networks_count(); i++) {
-    const networks_row *row = networks_at(i);
-    cJSON *entry = cJSON_CreateObject();
-    cJSON_AddStringToObject(entry, "name", row->name);
-    cJSON_AddStringToObject(entry, "description", row->description);
-    if (row->size != 0) cli_json_count(entry, "size", (uint64_t)row->size);
-    if (row->sequence != 0) cli_json_count(entry, "seq", (uint64_t)row->sequence);
-    if (row->layers != 0) cli_json_count(entry, "depth", (uint64_t)row->layers);
-    cJSON_AddItemToArray(list, entry);
+static cli_exit show_list(const cli_common *common) {
+  weft_model_row row = {.size = sizeof row};
+  cJSON *list = common->json == NULL ? NULL : cJSON_CreateArray();
+  for (size_t i = 0; weft_model_at(i, &row) == WEFT_OK; i++) {
+    if (list == NULL)
+      printf("%-16s %s\n", row.name, row.description);
+    else
+      cJSON_AddItemToArray(list, row_json(&row));
   }
-  return list;
+  return cli_put_json(common, list);
 }
 
-static cli_exit show_list(const cli_common *common, wf_diag *diag) {
-  if (common->json == NULL)
-    list_networks();
-  else if (!cli_write_json(common->json, list_json(), diag))
-    return CLI_BAD_INPUT;
-  return diag->errors == 0 ? CLI_OK : CLI_BAD_INPUT;
-}
-
-static bool write_layers(graph *model, const char *path, wf_diag *diag) {
-  layers_network network;
-  bool good = layers_of_model(&network, model, NULL, diag);
-  FILE *file = good ? cli_open_output(path, diag) : NULL;
-  good = file != NULL;
-  if (good) {
-    layers_print_yaml(&network, file);
-    good = cli_close(file, path, diag);
-  }
-  layers_release(&network);
+static bool write_layers(weft_session *s, const weft_model *model, const char *path) {
+  char *text = weft_model_layers(s, model);
+  const bool good = cli_messages(s) && cli_write_text(path, text);
+  weft_free(text);
   return good;
 }
 
-static bool report(const cli_common *common, const graph *g, wf_diag *diag) {
-  const double macs = networks_macs(g), parameters = networks_parameters(g);
+static bool report(const cli_common *common, const weft_model *model) {
+  weft_model_facts facts = {.size = sizeof facts};
+  weft_model_describe(model, &facts);
   if (common->json != NULL) {
     cJSON *document = cJSON_CreateObject();
-    cJSON_AddStringToObject(document, "name", g->name);
-    cJSON_AddNumberToObject(document, "macs", macs);
-    cJSON_AddNumberToObject(document, "parameters", parameters);
-    cli_json_count(document, "nodes", (uint64_t)g->node_count);
-    return cli_write_json(common->json, document, diag);
+    cJSON_AddStringToObject(document, "name", facts.name);
+    cJSON_AddNumberToObject(document, "macs", facts.macs);
+    cJSON_AddNumberToObject(document, "parameters", facts.parameters);
+    cli_json_count(document, "nodes", facts.nodes);
+    return cli_put_json(common, document) == CLI_OK;
   }
   if (!common->quiet)
-    fprintf(stderr, "%s: %d nodes, %.4f G multiply-accumulates, %.3f M parameters\n", g->name, g->node_count,
-            macs / 1e9, parameters / 1e6);
+    fprintf(stderr, "%s: %" PRIu64 " nodes, %.4f G multiply-accumulates, %.3f M parameters\n", facts.name, facts.nodes,
+            facts.macs / 1e9, facts.parameters / 1e6);
   return true;
 }
 
-static cli_exit make(const cli_common *common, const net_options *o, const char *name, wf_diag *diag) {
-  const networks_options options = {.size = (int64_t)o->size,
-                                    .sequence = (int64_t)o->sequence,
-                                    .past = (int64_t)o->past,
-                                    .batch = (int64_t)o->batch,
-                                    .divisor = (int64_t)o->divisor,
-                                    .layers = (int64_t)o->depth,
-                                    .seed = o->seed,
-                                    .prune = o->prune};
-  if (!cli_check_output(o->output, diag) || !cli_check_output(o->layers, diag)) return CLI_BAD_INPUT;
-  graph *g = networks_create(name, &options, diag);
-  if (g == NULL) return CLI_BAD_INPUT;
-  bool good = report(common, g, diag);
-  if (good && o->output != NULL) good = onnx_write(g, o->output, diag);
-  if (good && o->layers != NULL) good = write_layers(g, o->layers, diag);
-  graph_destroy(g);
+static weft_model *generate(weft_session *s, const net_options *o, const char *name) {
+  const weft_model_options options = {.size = sizeof options,
+                                      .image = o->size,
+                                      .sequence = o->sequence,
+                                      .past = o->past,
+                                      .batch = o->batch,
+                                      .divisor = o->divisor,
+                                      .depth = o->depth,
+                                      .seed = o->seed,
+                                      .prune = o->prune};
+  weft_model *model = weft_model_generate(s, name, &options);
+  cli_messages(s);
+  return model;
+}
+
+static bool write_model(weft_session *s, const weft_model *model, const char *path) {
+  weft_model_write(s, model, path);
+  return cli_messages(s);
+}
+
+static cli_exit make(const cli_common *common, const net_options *o, const char *name) {
+  if (!cli_may_write(o->output) || !cli_may_write(o->layers)) return CLI_BAD_INPUT;
+  weft_session *s = weft_session_create();
+  weft_model *model = generate(s, o, name);
+  bool good = model != NULL && report(common, model);
+  if (good && o->output != NULL) good = write_model(s, model, o->output);
+  if (good && o->layers != NULL) good = write_layers(s, model, o->layers);
+  weft_model_destroy(model);
+  weft_session_destroy(s);
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
@@ -119,9 +118,8 @@ cli_exit cli_net(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  if (o.list) return show_list(&common, &diag);
-  if (argc == 1) return make(&common, &o, argv[0], &diag);
+  if (o.list) return show_list(&common);
+  if (argc == 1) return make(&common, &o, argv[0]);
   fputs("weft: error: missing argument: NAME\n  hint: weft net --list\n", stderr);
   return CLI_USAGE;
 }

@@ -4,9 +4,6 @@
 #include <unistd.h>
 
 #include "api/include/weft/weft.h"
-#include "base/alloc.h"
-#include "base/csv.h"
-#include "base/terminal.h"
 #include "cli/cli.h"
 #include "cli/query_table.h"
 #include "cli/sweep_fronts.h"
@@ -27,14 +24,14 @@ typedef struct question {
 // False after the library's messages were printed.
 static bool ask(question *q, const char *text, const char *network, uint64_t limit) {
   q->rows = weft_query(q->session, q->store, text, network, limit);
-  fputs(weft_session_messages(q->session), stderr);
+  cli_messages(q->session);
   return q->rows != NULL;
 }
 
 // The next row; messages of what went wrong are printed.
 static bool next(question *q) {
   const bool any = weft_rows_next(q->session, q->rows);
-  fputs(weft_session_messages(q->session), stderr);
+  cli_messages(q->session);
   return any;
 }
 
@@ -42,7 +39,7 @@ static bool next(question *q) {
 static void write_line(const weft_rows *rows, const char *text_of(const weft_rows *rows, size_t column)) {
   for (size_t c = 0; c < weft_rows_columns(rows); c++) {
     if (c > 0) putchar(',');
-    wf_csv_field(text_of(rows, c), stdout);
+    cli_csv_field(text_of(rows, c));
   }
   putchar('\n');
 }
@@ -73,21 +70,18 @@ static size_t find(const weft_rows *rows, const char *name) {
 }
 
 // The description of the first row's array, for `weft rtl`, `weft compile` and every other verb.
-static bool write_array(const question *first, const char *hash, const char *out_path, wf_diag *diag) {
+static bool write_array(const question *first, const char *hash, const char *out_path) {
+  char text[128];
   if (hash[strspn(hash, "0123456789abcdef")] != '\0') {
-    wf_error(diag, wf_in_file(first->store), "array '%s' is no hash", hash);
+    cli_error(first->store, "array '%s' is no hash", hash);
     return false;
   }
   question q = *first;
-  char *text = wf_format("SELECT yaml FROM array WHERE hash = '%s'", hash);
-  const bool asked = ask(&q, text, NULL, 0);
-  wf_free(text);
-  if (!asked) return false;
+  snprintf(text, sizeof text, "SELECT yaml FROM array WHERE hash = '%s'", hash);
+  if (!ask(&q, text, NULL, 0)) return false;
   bool good = next(&q);
-  FILE *out = good ? cli_open_output(out_path, diag) : NULL;
-  if (!good) wf_error(diag, wf_in_file(q.store), "has no array %s", hash);
-  if (out != NULL) fputs(weft_rows_text(q.rows, 0), out);
-  good = out != NULL && cli_close(out, out_path, diag);
+  if (!good) cli_error(q.store, "has no array %s", hash);
+  good = good && cli_write_text(out_path, weft_rows_text(q.rows, 0));
   weft_rows_close(q.rows);
   return good;
 }
@@ -118,15 +112,15 @@ static void put_row(const sink *to, const weft_rows *rows, bool first) {
   }
 }
 
-static bool close_sink(const sink *to, const cli_common *common, wf_diag *diag) {
+static bool close_sink(const sink *to, const cli_common *common) {
   if (to->table != NULL) {
-    query_table_print(to->table, wf_terminal_columns(stdout), stdout);
+    query_table_print(to->table, cli_columns());
     query_table_destroy(to->table);
   }
-  return to->list == NULL || cli_write_json(common->json, to->list, diag);
+  return cli_put_json(common, to->list) == CLI_OK;
 }
 
-static cli_exit answer(question *q, const cli_common *common, const query_arguments *arguments, wf_diag *diag) {
+static cli_exit answer(question *q, const cli_common *common, const query_arguments *arguments) {
   const sink to = open_sink(common, arguments);
   char hash[32] = "";
   const size_t array = find(q->rows, "array");
@@ -137,18 +131,18 @@ static cli_exit answer(question *q, const cli_common *common, const query_argume
   }
   bool good = weft_session_status(q->session) == WEFT_OK;
   weft_rows_close(q->rows);
-  good = close_sink(&to, common, diag) && good;
+  good = close_sink(&to, common) && good;
   if (good && !any) fprintf(stderr, "weft: no point is like this\n");
-  if (good && any && arguments->array != NULL) good = write_array(q, hash, arguments->array, diag);
+  if (good && any && arguments->array != NULL) good = write_array(q, hash, arguments->array);
   return !good ? CLI_BAD_INPUT : any ? CLI_OK : CLI_CANNOT_BUILD;
 }
 
 static cli_exit run_query(const cli_common *common, const query_arguments *arguments, const char *path,
-                          const char *text, wf_diag *diag) {
-  if (!cli_check_output(arguments->array, diag)) return CLI_BAD_INPUT;
+                          const char *text) {
+  if (!cli_may_write(arguments->array)) return CLI_BAD_INPUT;
   question q = {.session = weft_session_create(), .store = path};
   cli_exit code = CLI_BAD_INPUT;
-  if (ask(&q, text, arguments->network, arguments->limit)) code = answer(&q, common, arguments, diag);
+  if (ask(&q, text, arguments->network, arguments->limit)) code = answer(&q, common, arguments);
   weft_session_destroy(q.session);
   return code;
 }
@@ -184,12 +178,11 @@ cli_exit cli_query(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
   const char *unused = arguments.fronts ? not_for_fronts(&arguments, argc) : NULL;
   if (unused != NULL) {
     fprintf(stderr, "weft: error: --fronts takes no %s\n  hint: it compares all points; --network chooses\n", unused);
     return CLI_USAGE;
   }
-  if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network, &diag);
-  return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "", &diag);
+  if (arguments.fronts) return cli_sweep_fronts(&common, argv[0], arguments.network);
+  return run_query(&common, &arguments, argv[0], argc > 1 ? argv[1] : "");
 }

@@ -4,16 +4,19 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/name.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "base/terminal.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
 #include "hw/array_text.h"
@@ -250,8 +253,41 @@ bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
   return true;
 }
 
+// Where the kind of a message begins in a line; NULL: it is a hint, or goes on.
+static char *kind_in(char *line, wf_colour *colour) {
+  char *at = strstr(line, ": error: ");
+  *colour = at != NULL ? WF_COLOUR_BAD : WF_COLOUR_WARN;
+  if (at == NULL) at = strstr(line, ": warning: ");
+  return at == NULL ? NULL : at + 2;
+}
+
+static void print_coloured(char *line) {
+  wf_colour colour;
+  char *kind = kind_in(line, &colour);
+  if (kind != NULL) {
+    char *rest = kind + strcspn(kind, " ");
+    *rest++ = '\0';
+    fprintf(stderr, "%.*s%s%s%s ", (int)(kind - line), line, wf_terminal_colour(true, colour), kind,
+            wf_terminal_colour(true, WF_COLOUR_NONE));
+    line = rest;
+  }
+  fputs(line, stderr);
+}
+
+// Messages of sessions have no colours: here they get those of other messages.
+static void print_messages(const char *text) {
+  const bool coloured = wf_terminal_coloured(stderr);
+  if (!coloured) fputs(text, stderr);
+  for (int length; coloured && *text != '\0'; text += length) {
+    length = (int)strcspn(text, "\n") + 1;
+    char *line = wf_format("%.*s", length, text);
+    print_coloured(line);
+    wf_free(line);
+  }
+}
+
 bool cli_messages(const weft_session *session) {
-  fputs(weft_session_messages(session), stderr);
+  print_messages(weft_session_messages(session));
   return weft_session_status(session) == WEFT_OK;
 }
 
@@ -294,6 +330,45 @@ bool cli_end_output(FILE *file, const char *path, bool good, wf_diag *diag) {
   if (file == NULL || file == stdout || good) return file == NULL || cli_close(file, path, diag);
   wf_output_drop(file, path);
   return true;
+}
+
+void cli_error(const char *file, const char *format, ...) {
+  wf_diag diag = wf_diag_to(stderr);
+  char text[WF_NAME_LINE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  wf_error(&diag, wf_in_file(file), "%s", text);
+}
+
+bool cli_may_write(const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_check_output(path, &diag);
+}
+
+bool cli_write_text(const char *path, const char *text) {
+  wf_diag diag = wf_diag_to(stderr);
+  FILE *out = cli_open_output(path, &diag);
+  if (out == NULL) return false;
+  fputs(text, out);
+  return cli_close(out, path, &diag);
+}
+
+void cli_csv_field(const char *text) { wf_csv_field(text, stdout); }
+
+void cli_cell(const char *text, unsigned width, bool cut) { wf_name_column(text, width, cut, stdout); }
+
+unsigned cli_columns(void) { return wf_terminal_columns(stdout); }
+
+_Static_assert(CLI_NAME == (int)WF_NAME_LINE, "shown names have room");
+const char *cli_shown(const char *text, char line[CLI_NAME]) { return wf_name_shown(text, line); }
+
+void *cli_resize(void *old, size_t count, size_t size) { return wf_realloc(old, count, size); }
+char *cli_copy(const char *text) { return wf_strdup(text); }
+
+void cli_head_colour(bool begin) {
+  fputs(wf_terminal_colour(wf_terminal_coloured(stdout), begin ? WF_COLOUR_HEAD : WF_COLOUR_NONE), stdout);
 }
 
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {

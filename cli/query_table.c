@@ -5,77 +5,86 @@
 // (width + 2) at most line + 2. One stays in any case. Figures have SIGNIFICANT digits, integers all of theirs.
 #include "cli/query_table.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/name.h"
-#include "base/number.h"
-#include "base/terminal.h"
+#include "cli/cli.h"
 
 enum { SIGNIFICANT = 6, GAP = 2, MOST = 40 };  // digits; blanks between columns; characters of a column
 
 typedef enum { LEFT_OUT, ABOVE, SHOWN } place;
 
 typedef struct column {
-  const char *name;
+  char *name;
   bool figures;  // all of its values are numbers, or nothing
   bool one;      // all of its values are the same
   unsigned width;
 } column;
 
 struct query_table {
-  wf_arena *arena;
   column *columns;
   size_t column_count;
-  const char ***rows;
+  char **texts;  // row by row
   size_t row_count, row_room;
 };
 
 query_table *query_table_create(void) {
-  query_table *t = WF_NEW(query_table);
-  t->arena = wf_arena_create();
+  query_table *t = cli_resize(NULL, 1, sizeof *t);
+  *t = (query_table){0};
   return t;
 }
 
-void query_table_destroy(query_table *table) {
-  wf_arena_destroy(table->arena);
-  wf_free(table);
+static char **row_at(const query_table *t, size_t row) { return t->texts + row * t->column_count; }
+
+void query_table_destroy(query_table *t) {
+  for (size_t i = 0; i < t->row_count * t->column_count; i++) free(t->texts[i]);
+  for (size_t c = 0; c < t->column_count; c++) free(t->columns[c].name);
+  free(t->texts);
+  free(t->columns);
+  free(t);
 }
 
 // ---- rows
 
-static unsigned width_of(const char *text) { return (unsigned)wf_min(strlen(text), MOST); }
+static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+static unsigned larger(unsigned a, unsigned b) { return a > b ? a : b; }
+static unsigned width_of(const char *text) { return smaller((unsigned)strlen(text), MOST); }
 
 static void take_heads(query_table *t, const weft_rows *rows) {
   t->column_count = weft_rows_columns(rows);
-  t->columns = WF_ARENA_ARRAY(t->arena, t->column_count, column);
+  t->columns = cli_resize(NULL, t->column_count, sizeof *t->columns);
   for (size_t c = 0; c < t->column_count; c++) {
     const char *name = weft_rows_name(rows, c);
-    const char *kept = wf_arena_text(t->arena, name, strlen(name));
-    t->columns[c] = (column){.name = kept, .figures = true, .one = true, .width = width_of(name)};
+    t->columns[c] = (column){.name = cli_copy(name), .figures = true, .one = true, .width = width_of(name)};
   }
 }
 
-static const char *text_of(query_table *t, const weft_rows *rows, size_t c) {
-  if (weft_rows_kind(rows, c) == WEFT_NUMBER)
-    return wf_arena_format(t->arena, "%.*g", SIGNIFICANT, weft_rows_number(rows, c));
-  const char *text = weft_rows_text(rows, c);
-  return wf_arena_text(t->arena, text, strlen(text));
+static char *text_of(const weft_rows *rows, size_t c) {
+  char number[64];
+  if (weft_rows_kind(rows, c) != WEFT_NUMBER) return cli_copy(weft_rows_text(rows, c));
+  snprintf(number, sizeof number, "%.*g", SIGNIFICANT, weft_rows_number(rows, c));
+  return cli_copy(number);
 }
 
-void query_table_add(query_table *table, const weft_rows *rows) {
-  if (table->row_count == 0) take_heads(table, rows);
-  const char **row = WF_ARENA_ARRAY(table->arena, table->column_count, const char *);
-  for (size_t c = 0; c < table->column_count; c++) {
-    column *to = &table->columns[c];
-    row[c] = text_of(table, rows, c);
-    to->width = (unsigned)wf_max(to->width, width_of(row[c]));
+static char **add_row(query_table *t) {
+  if (t->row_count == t->row_room) {
+    t->row_room = 2 * t->row_room + 16;
+    t->texts = cli_resize(t->texts, t->row_room * t->column_count, sizeof *t->texts);
+  }
+  return row_at(t, t->row_count);
+}
+
+void query_table_add(query_table *t, const weft_rows *rows) {
+  if (t->row_count == 0) take_heads(t, rows);
+  char **row = add_row(t);
+  for (size_t c = 0; c < t->column_count; c++) {
+    column *to = &t->columns[c];
+    row[c] = text_of(rows, c);
+    to->width = larger(to->width, width_of(row[c]));
     to->figures = to->figures && weft_rows_kind(rows, c) != WEFT_TEXT;
-    to->one = to->one && (table->row_count == 0 || strcmp(row[c], table->rows[0][c]) == 0);
+    to->one = to->one && strcmp(row[c], t->texts[c]) == 0;
   }
-  *WF_ARENA_PUSH(table->arena, table->rows, table->row_count, &table->row_room) = row;
+  t->row_count++;
 }
 
 // ---- print
@@ -106,72 +115,72 @@ static void choose(const query_table *t, unsigned line, place *places) {
 }
 
 // What all rows have alike, one to a line.
-static void print_above(const query_table *t, const place *places, FILE *out) {
+static void print_above(const query_table *t, const place *places) {
   unsigned widest = 0;
   for (size_t c = 0; c < t->column_count; c++)
-    if (places[c] == ABOVE) widest = (unsigned)wf_max(widest, t->columns[c].width);
-  widest = (unsigned)wf_min(widest, MOST / 2);
+    if (places[c] == ABOVE) widest = larger(widest, t->columns[c].width);
+  widest = smaller(widest, MOST / 2);
   for (size_t c = 0; c < t->column_count; c++) {
-    if (places[c] != ABOVE || t->rows[0][c][0] == '\0') continue;
-    wf_name_column(t->columns[c].name, widest + GAP, false, out);
-    wf_name_column(t->rows[0][c], 0, false, out);
-    putc('\n', out);
+    if (places[c] != ABOVE || t->texts[c][0] == '\0') continue;
+    cli_cell(t->columns[c].name, widest + GAP, false);
+    cli_cell(t->texts[c], 0, false);
+    putchar('\n');
   }
 }
 
 // A word of a list that is broken before `line`; the characters of the line so far.
-static unsigned print_word(const char *word, unsigned at, unsigned line, FILE *out) {
+static unsigned print_word(const char *word, unsigned at, unsigned line) {
   const unsigned length = (unsigned)strlen(word) + 1;
   if (line != 0 && at + length > line) {
-    fputs("\n ", out);
+    fputs("\n ", stdout);
     at = 1;
   }
-  fprintf(out, " %s", word);
+  printf(" %s", word);
   return at + length;
 }
 
-static void print_left_out(const query_table *t, const place *places, unsigned line, FILE *out) {
+static void print_left_out(const query_table *t, const place *places, unsigned line) {
   unsigned at = 0;
   for (size_t c = 0; c < t->column_count; c++) {
     if (places[c] != LEFT_OUT) continue;
-    if (at == 0) at = (unsigned)fprintf(out, "for want of room without");
-    char shown[WF_NAME_LINE];
-    at = print_word(wf_name_shown(t->columns[c].name, shown), at, line, out);
+    if (at == 0) at = (unsigned)printf("for want of room without");
+    char shown[CLI_NAME];
+    at = print_word(cli_shown(t->columns[c].name, shown), at, line);
   }
   if (at == 0) return;
-  print_word("(--csv has all)", at, line, out);
-  putc('\n', out);
+  print_word("(--csv has all)", at, line);
+  putchar('\n');
 }
 
-static void print_field(const column *c, const char *text, bool last, FILE *out) {
+static void print_field(const column *c, const char *text, bool last) {
   const unsigned length = width_of(text);
-  if (c->figures) fprintf(out, "%*s", (int)(c->width - length), "");
-  wf_name_column(text, c->figures || (last && length < MOST) ? length : c->width, true, out);
+  if (c->figures) printf("%*s", (int)(c->width - length), "");
+  cli_cell(text, c->figures || (last && length < MOST) ? length : c->width, true);
 }
 
-static void print_row(const query_table *t, const place *places, const char *const *row, FILE *out) {
+// Of heads, where there is no row.
+static void print_row(const query_table *t, const place *places, char *const *row) {
   size_t last = t->column_count;
   while (last > 0 && places[last - 1] != SHOWN) last--;
   bool first = true;
   for (size_t c = 0; c < last; c++) {
     if (places[c] != SHOWN) continue;
-    if (!first) fprintf(out, "%*s", GAP, "");
+    if (!first) printf("%*s", GAP, "");
     first = false;
-    print_field(&t->columns[c], row == NULL ? t->columns[c].name : row[c], c + 1 == last, out);
+    print_field(&t->columns[c], row == NULL ? t->columns[c].name : row[c], c + 1 == last);
   }
-  putc('\n', out);
+  putchar('\n');
 }
 
-void query_table_print(const query_table *table, unsigned columns, FILE *out) {
-  if (table->row_count == 0) return;
-  place *places = WF_NEW_ARRAY(table->column_count, place);
-  choose(table, columns, places);
-  print_above(table, places, out);
-  print_left_out(table, places, columns, out);
-  const bool coloured = wf_terminal_coloured(out);
-  fputs(wf_terminal_colour(coloured, WF_COLOUR_HEAD), out);
-  print_row(table, places, NULL, out);
-  fputs(wf_terminal_colour(coloured, WF_COLOUR_NONE), out);
-  for (size_t r = 0; r < table->row_count; r++) print_row(table, places, table->rows[r], out);
-  wf_free(places);
+void query_table_print(const query_table *t, unsigned columns) {
+  if (t->row_count == 0) return;
+  place *places = cli_resize(NULL, t->column_count, sizeof *places);
+  choose(t, columns, places);
+  print_above(t, places);
+  print_left_out(t, places, columns);
+  cli_head_colour(true);
+  print_row(t, places, NULL);
+  cli_head_colour(false);
+  for (size_t r = 0; r < t->row_count; r++) print_row(t, places, row_at(t, r));
+  free(places);
 }

@@ -5,8 +5,6 @@
 #ifndef CLI_QUERY_TABLE_H
 #define CLI_QUERY_TABLE_H
 
-#include <stdio.h>
-
 #include "api/include/weft/weft.h"
 
 typedef struct query_table query_table;
@@ -15,7 +13,7 @@ query_table *query_table_create(void);
 void query_table_destroy(query_table *table);
 // The row at which `rows` stand.
 void query_table_add(query_table *table, const weft_rows *rows);
-// All rows, for lines of so many characters; 0: of any length.
-void query_table_print(const query_table *table, unsigned columns, FILE *out);
+// All rows on stdout, for lines of so many characters; 0: of any length.
+void query_table_print(const query_table *table, unsigned columns);
 
 #endif

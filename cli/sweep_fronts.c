@@ -2,93 +2,94 @@
 // Two fronts of a sweep: see sweep_fronts.h. Points as CSV or JSON, what they come to on stderr.
 #include "cli/sweep_fronts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/csv.h"
-#include "base/name.h"
-#include "search/report/fronts.h"
+#include "api/include/weft/weft.h"
 
 typedef struct fronts_output {
-  const report_data *data;
+  const weft_fronts *fronts;
   cJSON *points;  // NULL: CSV
   bool any;
 } fronts_output;
 
 static double percent(double part) { return isfinite(part) ? 100 * part : 0; }
 
-static const char *front_of(const report_fronts_point *p) {
-  if (p->on[0] && p->on[1]) return "both";
-  return p->on[0] ? run_fidelity_names[RUN_FIDELITY_CYCLE] : run_fidelity_names[RUN_FIDELITY_FLOW];
+static const char *front_of(const weft_front_point *p) {
+  if (p->on_cycle && p->on_flow) return "both";
+  return p->on_cycle ? "cycle" : "flow";
 }
 
-static void write_csv(const fronts_output *out, const report_fronts *f, const report_fronts_point *p) {
-  const report_point *point = &out->data->points[p->point];
-  wf_csv_field(f->network, stdout);
-  printf(",%zu,%s,%s,%.0f,%.0f,%.3f,%.9g,%.9g,%.3f,%.3f,", p->point, point->array, front_of(p), p->cycles[0],
-         p->cycles[1], percent(p->cycles[1] / p->cycles[0] - 1), p->energy_pj[0], p->energy_pj[1],
-         percent(p->energy_pj[1] / p->energy_pj[0] - 1), percent(p->off));
-  wf_csv_field(point->parameters, stdout);
+static void write_csv(const char *network, const weft_front_point *p) {
+  cli_csv_field(network);
+  printf(",%" PRIu64 ",%s,%s,%.0f,%.0f,%.3f,%.9g,%.9g,%.3f,%.3f,", p->point, p->array, front_of(p), p->cycles,
+         p->flow_cycles, percent(p->flow_cycles / p->cycles - 1), p->energy_pj, p->flow_energy_pj,
+         percent(p->flow_energy_pj / p->energy_pj - 1), percent(p->off));
+  cli_csv_field(p->parameters);
   putchar('\n');
 }
 
-static cJSON *json_of(const fronts_output *out, const report_fronts *f, const report_fronts_point *p) {
-  const report_point *point = &out->data->points[p->point];
+static cJSON *json_of(const char *network, const weft_front_point *p) {
   cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "network", f->network);
+  cJSON_AddStringToObject(object, "network", network);
   cli_json_count(object, "point", p->point);
-  cJSON_AddStringToObject(object, "array", point->array);
+  cJSON_AddStringToObject(object, "array", p->array);
   cJSON_AddStringToObject(object, "front", front_of(p));
-  cJSON_AddNumberToObject(object, "cycles", p->cycles[0]);
-  cJSON_AddNumberToObject(object, "flow_cycles", p->cycles[1]);
-  cJSON_AddNumberToObject(object, "cycles_error_percent", percent(p->cycles[1] / p->cycles[0] - 1));
-  cJSON_AddNumberToObject(object, "energy_pj", p->energy_pj[0]);
-  cJSON_AddNumberToObject(object, "flow_energy_pj", p->energy_pj[1]);
-  cJSON_AddNumberToObject(object, "energy_error_percent", percent(p->energy_pj[1] / p->energy_pj[0] - 1));
+  cJSON_AddNumberToObject(object, "cycles", p->cycles);
+  cJSON_AddNumberToObject(object, "flow_cycles", p->flow_cycles);
+  cJSON_AddNumberToObject(object, "cycles_error_percent", percent(p->flow_cycles / p->cycles - 1));
+  cJSON_AddNumberToObject(object, "energy_pj", p->energy_pj);
+  cJSON_AddNumberToObject(object, "flow_energy_pj", p->flow_energy_pj);
+  cJSON_AddNumberToObject(object, "energy_error_percent", percent(p->flow_energy_pj / p->energy_pj - 1));
   cJSON_AddNumberToObject(object, "off_percent", percent(p->off));
-  cJSON *parameters = cJSON_Parse(point->parameters);
+  cJSON *parameters = cJSON_Parse(p->parameters);
   cJSON_AddItemToObject(object, "parameters", parameters == NULL ? cJSON_CreateNull() : parameters);
   return object;
 }
 
-static void write_network(fronts_output *out, const report_fronts *f) {
+static void write_summary(const weft_front *f) {
+  char name[CLI_NAME];
+  fprintf(stderr,
+          "%s: %" PRIu64
+          " points, cycles of flow %.2f %% off in the mean, %.2f %% at most; on the front of cycle %" PRIu64
+          ", of flow %" PRIu64 ", of both %" PRIu64 "; the others are at most %.2f %% off\n",
+          cli_shown(f->network, name), f->compared, percent(f->mean_error), percent(f->worst_error), f->on_cycle,
+          f->on_flow, f->on_both, percent(f->worst_off));
+}
+
+static void write_network(fronts_output *out, size_t network, const weft_front *f) {
+  weft_front_point point = {.size = sizeof point};
   if (!out->any && out->points == NULL)
     puts(
         "network,point,array,front,cycles,flow_cycles,cycles_error_percent,energy_pj,flow_energy_pj,"
         "energy_error_percent,off_percent,parameters");
-  out->any = out->any || f->count > 0;
-  for (size_t i = 0; i < f->count; i++) {
+  out->any = out->any || f->points > 0;
+  for (size_t i = 0; weft_fronts_point(out->fronts, network, i, &point) == WEFT_OK; i++) {
     if (out->points == NULL)
-      write_csv(out, f, &f->points[i]);
+      write_csv(f->network, &point);
     else
-      cJSON_AddItemToArray(out->points, json_of(out, f, &f->points[i]));
+      cJSON_AddItemToArray(out->points, json_of(f->network, &point));
   }
-  char name[WF_NAME_LINE];
-  fprintf(stderr,
-          "%s: %zu points, cycles of flow %.2f %% off in the mean, %.2f %% at most; on the front of cycle %zu, of flow "
-          "%zu, of both %zu; the others are at most %.2f %% off\n",
-          wf_name_shown(f->network, name), f->compared, percent(f->mean_cycles), percent(f->worst_cycles), f->on[0],
-          f->on[1], f->both, percent(f->worst_off));
+  write_summary(f);
 }
 
-static bool load(report_data data[2], const char *store, wf_diag *diag) {
-  return report_load(&data[0], store, run_fidelity_names[RUN_FIDELITY_CYCLE], diag) &&
-         report_load(&data[1], store, run_fidelity_names[RUN_FIDELITY_FLOW], diag);
+// Of all networks, or of one.
+static void write_networks(fronts_output *out, const char *network) {
+  weft_front front = {.size = sizeof front};
+  for (size_t n = 0; weft_fronts_network(out->fronts, n, &front) == WEFT_OK; n++)
+    if (network == NULL || strcmp(network, front.network) == 0) write_network(out, n, &front);
 }
 
-cli_exit cli_sweep_fronts(const cli_common *common, const char *store, const char *network, wf_diag *diag) {
-  report_data data[2] = {{0}};
-  fronts_output out = {.data = &data[0], .points = common->json == NULL ? NULL : cJSON_CreateArray()};
-  bool good = load(data, store, diag);
-  for (size_t n = 0; good && n < data[0].network_count; n++) {
-    if (network != NULL && strcmp(network, data[0].networks[n].name) != 0) continue;
-    const report_fronts f = report_compare_fronts(&data[0], &data[1], n);
-    write_network(&out, &f);
-    wf_free(f.points);
-  }
-  for (unsigned engine = 0; engine < 2; engine++) report_release(&data[engine]);
-  if (out.points != NULL) good = cli_write_json(common->json, out.points, diag) && good;
+cli_exit cli_sweep_fronts(const cli_common *common, const char *store, const char *network) {
+  weft_session *session = weft_session_create();
+  weft_fronts *fronts = weft_fronts_compare(session, store);
+  bool good = cli_messages(session);
+  fronts_output out = {.fronts = fronts, .points = common->json == NULL ? NULL : cJSON_CreateArray()};
+  write_networks(&out, network);
+  good = cli_put_json(common, out.points) == CLI_OK && good;
+  weft_fronts_destroy(fronts);
+  weft_session_destroy(session);
   if (!good) return CLI_BAD_INPUT;
   if (out.any) return CLI_OK;
   fprintf(stderr, "weft: no point is good on both engines\n  hint: weft sweep --fidelity adds those of the other\n");

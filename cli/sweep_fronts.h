@@ -6,6 +6,6 @@
 #include "cli/cli.h"
 
 // `network` NULL: all.
-cli_exit cli_sweep_fronts(const cli_common *common, const char *store, const char *network, wf_diag *diag);
+cli_exit cli_sweep_fronts(const cli_common *common, const char *store, const char *network);
 
 #endif

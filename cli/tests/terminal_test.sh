@@ -44,6 +44,8 @@ sed "s/$escape\[[0-9;]*[mK]//g; s/\r//g" terminal.txt | sed '/^network /,$d; /^f
 [ "$(wc -L <rows.txt)" -le 90 ] || fail "90 columns: a line of $(wc -L <rows.txt)"
 TERM=xterm on_terminal "$weft sim nosuch.onnx" >error.txt || true
 grep -q "$escape\[1;31merror:$escape\[0m " error.txt || fail "messages: $(cat error.txt)"
+TERM=xterm on_terminal "$weft array show nosuch" >error.txt || true
+grep -q "^weft: $escape\[1;31merror:$escape\[0m .*nosuch" error.txt || fail "messages of a session: $(cat error.txt)"
 TERM=xterm NO_COLOR=1 on_terminal "$weft sim resnet18 --size 64 --divisor 8 --array dim4" >terminal.txt
 ! grep -q "$escape\[[0-9;]*m" terminal.txt || fail 'NO_COLOR'
 

@@ -25,7 +25,7 @@ function needed(symbol, name) { return index(needs[symbol], " " name " ") > 0 }
 function beyond(    symbol, name, count, floor) {
   split("", of)
   for (symbol in needs) {
-    if (!(symbol in own) || symbol in api || symbol in where) continue
+    if (!(symbol in own) || symbol in api || symbol in where || symbol ~ /^_/) continue  # _: of linkers
     for (name in seen)
       if (needed(symbol, name)) {
         floor = symbol

@@ -82,6 +82,19 @@ class Arrays(unittest.TestCase):
             weft.Array.parse("name: small\nmsh: 3\n", "small.yaml")
 
 
+class Models(unittest.TestCase):
+    def test_files(self):
+        model = weft.Model("resnet18", image=64, divisor=8)
+        self.assertGreater(weft.Model("resnet18", image=128, divisor=8).facts["macs"], 3 * model.facts["macs"])
+        self.assertIn("layers:", model.layers())
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(Path(folder) / "a.onnx")
+            weft.Model("resnet18", image=64, divisor=8, seed=1).save(Path(folder) / "b.onnx")
+            self.assertEqual((Path(folder) / "a.onnx").read_bytes(), (Path(folder) / "b.onnx").read_bytes())
+        with self.assertRaises(weft.BadInput):
+            weft.Model("resnet")
+
+
 class Kernels(unittest.TestCase):
     def test_result(self):
         for engine in ("cycle", "ref"):
@@ -238,6 +251,13 @@ class Sweeps(unittest.TestCase):
             weft.sweep("layers.yaml", "t.sqlite")
         with self.assertRaises(KeyError):
             store.array("0123")
+
+    def test_fronts(self):
+        self.assertEqual(len(weft.sweep(self.SPACE, "s.sqlite", jobs=1).fronts()), 0)  # of one engine
+        store = weft.sweep({**self.SPACE, "fidelity": "flow"}, "s.sqlite", jobs=1, extend=True)
+        points = _table.records(store.fronts())
+        self.assertTrue(points and all(p["on_cycle"] or p["on_flow"] for p in points))
+        self.assertEqual(len(store.fronts(network="no such network")), 0)
 
     def test_front(self):
         store = weft.sweep(self.SPACE, "s.sqlite", jobs=1)

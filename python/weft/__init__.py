@@ -8,6 +8,7 @@
 from weft._native import BadInput, CannotBuild, Error, Usage, version
 from weft._array import Array, arrays, parameters
 from weft._kernel import Kernel, kernel
+from weft._model import Model
 from weft._network import Network, generated_networks, run
 from weft._plot import Figure
 from weft._search import Answer, search
@@ -16,7 +17,7 @@ from weft._table import Table
 
 __version__ = version().split()[0]
 __all__ = [
-    "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Kernel", "Network", "Store",
-    "Table", "Usage", "arrays", "generated_networks", "kernel", "open", "parameters", "run",
+    "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Kernel", "Model", "Network",
+    "Store", "Table", "Usage", "arrays", "generated_networks", "kernel", "open", "parameters", "run",
     "search", "sweep", "version",
 ]

@@ -4,19 +4,9 @@
 from functools import lru_cache
 from itertools import count
 
-from weft._native import call, encode, ffi, filled, lib, path, text
+from weft._native import call, encode, ffi, filled, lib, listed, path, text
 from weft._native import fields as fields_of
 from weft._table import table
-
-
-def _rows(kind, function, *arguments):
-    """The structs that a function has by index, as dicts."""
-    found = []
-    try:
-        while True:
-            found.append(fields_of(filled(kind, function, *arguments, len(found))))
-    except IndexError:
-        return found
 
 
 def arrays():
@@ -27,7 +17,7 @@ def arrays():
 
 def parameters():
     """Every parameter of an array as a dict: name, kind, choices, initial, min, max, unit, meaning."""
-    return _rows("weft_parameter", lib.weft_parameter_at)
+    return listed("weft_parameter", lib.weft_parameter_at)
 
 
 @lru_cache
@@ -130,7 +120,7 @@ class Array:
     @property
     def area(self):
         """The area in 40 nm and its band, in um2: a row for all, and one for each part."""
-        return table(_rows("weft_area", lib.weft_array_area, self.pointer))
+        return table(listed("weft_area", lib.weft_array_area, self.pointer))
 
     def yaml(self):
         return text(ffi.gc(call(lib.weft_array_yaml, self.pointer), lib.weft_free))

@@ -199,3 +199,13 @@ def filled(kind, function, *arguments):
     if function(*arguments, made) != OK:
         raise IndexError(f"no such {kind}")
     return made
+
+
+def listed(kind, function, *arguments):
+    """The structs that a function has by index, as dicts."""
+    found = []
+    try:
+        while True:
+            found.append(fields(filled(kind, function, *arguments, len(found))))
+    except IndexError:
+        return found

@@ -6,7 +6,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 
-from weft._native import call, encode, ffi, fields, lib, path, session, struct, text
+from weft._native import call, encode, ffi, fields, lib, listed, path, session, struct, text
 from weft._array import Array
 from weft._network import watched
 from weft._plot import Figure
@@ -77,6 +77,16 @@ class Store:
                 least = row[y]
                 front.append(row)
         return table(front)
+
+    def fronts(self, network=None):
+        """The points that no other beats by engine cycle or by engine flow, of a store that has both (docs/sweeps.md)."""
+        fronts = ffi.gc(call(lib.weft_fronts_compare, encode(self.file)), lib.weft_fronts_destroy)
+        points = []
+        for n, front in enumerate(listed("weft_front", lib.weft_fronts_network, fronts)):
+            if network in (None, front["network"]):
+                points += [{"network": front["network"], **point}
+                           for point in listed("weft_front_point", lib.weft_fronts_point, fronts, n)]
+        return table(points)
 
     def plot(self, x="cycles", y="energy_pj", network=None):
         """All points and their Pareto front; shown in notebooks, or saved as SVG."""

@@ -346,6 +346,45 @@ WEFT_API weft_status weft_network_output(const weft_network *network, size_t ind
 WEFT_API weft_run *weft_network_run(weft_session *session, const weft_network *network, const weft_run_options *options,
                                     const void *const *inputs);
 
+// ---- Generated networks as models
+
+typedef struct weft_model weft_model;
+
+// One of the networks that can be generated, with the options that it has: their defaults; 0: it has none.
+typedef struct weft_model_row {
+  size_t size;
+  const char *name, *description;
+  uint64_t image, sequence, depth;
+} weft_model_row;
+
+// In the order of weft_network_generated; WEFT_USAGE past the end.
+WEFT_API weft_status weft_model_at(size_t index, weft_model_row *row);
+
+typedef struct weft_model_options {
+  size_t size;
+  uint64_t image, sequence, batch, divisor, depth;  // as in weft_network_options
+  uint64_t past;                                    // of decoders: keys and values of so many tokens are inputs
+  uint64_t seed;                                    // of the weights; the tool's default is 1
+  const char *prune;                                // zeros in weights: "weights:0.5", "blocks:0.25"; NULL: none
+} weft_model_options;
+
+typedef struct weft_model_facts {
+  size_t size;
+  const char *name;
+  uint64_t nodes;
+  double macs;        // of convolutions and products
+  double parameters;  // trained ones
+} weft_model_facts;
+
+// The same options and seed give the same model everywhere.
+WEFT_API weft_model *weft_model_generate(weft_session *session, const char *name, const weft_model_options *options);
+WEFT_API void weft_model_destroy(weft_model *model);
+WEFT_API weft_status weft_model_describe(const weft_model *model, weft_model_facts *facts);
+// Writes an ONNX file.
+WEFT_API weft_status weft_model_write(weft_session *session, const weft_model *model, const char *path);
+// The table of its layers for weft_search (YAML), to be freed with weft_free.
+WEFT_API char *weft_model_layers(weft_session *session, const weft_model *model);
+
 // ---- Search
 
 typedef struct weft_answer weft_answer;
@@ -436,6 +475,42 @@ WEFT_API weft_value weft_rows_kind(const weft_rows *rows, size_t column);
 WEFT_API const char *weft_rows_text(const weft_rows *rows, size_t column);
 WEFT_API int64_t weft_rows_integer(const weft_rows *rows, size_t column);
 WEFT_API double weft_rows_number(const weft_rows *rows, size_t column);
+
+// The points of a sweep that no other beats by engine cycle, and by engine flow: whether the quicker one finds the
+// same.
+typedef struct weft_fronts weft_fronts;
+
+// Of a network. Errors are parts of one, without sign.
+typedef struct weft_front {
+  size_t size;
+  const char *network;
+  uint64_t points;                      // on either front
+  uint64_t compared;                    // that both engines measured
+  uint64_t on_cycle, on_flow, on_both;  // fronts
+  double mean_error, worst_error;       // of flow's cycles
+  double worst_off;                     // the largest `off` of the points
+} weft_front;
+
+typedef struct weft_front_point {
+  size_t size;
+  uint64_t point;          // its number in the store
+  const char *array;       // the hash
+  const char *parameters;  // JSON
+  bool on_cycle, on_flow;
+  double cycles, flow_cycles;
+  double energy_pj, flow_energy_pj;
+  // By cycle's figures, in the worst of them: of a point that flow misses how much worse the nearest on flow's front
+  // is, of one that only flow finds how much worse than the nearest on cycle's front it is; else 0.
+  double off;
+} weft_front_point;
+
+// Of all networks of a store that has measurements of both engines.
+WEFT_API weft_fronts *weft_fronts_compare(weft_session *session, const char *store);
+WEFT_API void weft_fronts_destroy(weft_fronts *fronts);
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_fronts_network(const weft_fronts *fronts, size_t index, weft_front *front);
+WEFT_API weft_status weft_fronts_point(const weft_fronts *fronts, size_t network, size_t index,
+                                       weft_front_point *point);
 
 // What a report is asked for.
 typedef struct weft_report_options {
