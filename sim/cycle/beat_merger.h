@@ -24,7 +24,7 @@ typedef struct cycle_burst_rows {
   cycle_burst burst;
 } cycle_burst_rows;
 
-enum { CYCLE_BURST_RING = 8 };  // whole bursts with rows that are not written (load_whole.c)
+enum { CYCLE_BURST_RING = 8 };  // whole bursts with rows that are not written (skip/whole.c)
 
 typedef struct cycle_merger {
   bool open;             // rows of the burst at work have to leave

@@ -19,6 +19,7 @@
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/port.h"
 #include "sim/cycle/reservation_station.h"
+#include "sim/cycle/skip/lag.h"
 #include "sim/cycle/store_controller.h"
 
 enum {
@@ -79,15 +80,13 @@ bool cycle_counters_step(cycle_engine *c, uint64_t now) {
 }
 
 // ISA_EVENT_NONE never happens, so a counter without an event may look at its bit.
-static void choose_events(cycle_engine *c, uint64_t now) {
+static void choose_events(cycle_engine *c) {
   struct cycle_counters *k = c->counters;
   k->active = 0;
   for (uint32_t n = 0; n < k->count; n++)
     if (!k->file[n].external && k->file[n].event < ISA_EVENT_COUNT) k->active |= UINT64_C(1) << k->file[n].event;
   k->active &= ~(UINT64_C(1) << ISA_EVENT_NONE);
   c->counting = k->active != 0;
-  c->skips = c->counting ? 0 : c->may_skip;
-  if (c->counting) cycle_port_end(c, now);
 }
 
 // ---- values
@@ -165,7 +164,7 @@ bool cycle_counters_ready(const cycle_engine *c, uint64_t now) {
 void cycle_counters_command(cycle_engine *c, uint64_t now, uint64_t rs1, bool returns) {
   struct cycle_counters *k = c->counters;
   uint32_t index = (uint32_t)isa_get_counter_index(rs1, 0);
-  cycle_port_through(c, now);
+  cycle_lag_through(c, now);
   k->taken = now;
   k->held = 0;
   k->responds = returns;
@@ -179,7 +178,7 @@ void cycle_counters_command(cycle_engine *c, uint64_t now, uint64_t rs1, bool re
   else if (isa_get_counter_snapshot(rs1, 0))
     freeze(c, now);
   if (isa_get_counter_configure(rs1, 0) && index < k->count) configure(k, index, rs1);
-  choose_events(c, now);
+  choose_events(c);
 }
 
 bool cycle_counters_response(cycle_engine *c, uint64_t now, uint64_t *value) {

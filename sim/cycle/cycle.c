@@ -37,15 +37,6 @@ static cycle_shell *of(sim_engine *engine) { return (cycle_shell *)engine; }
 
 static bool failed(const cycle_shell *e) { return e->c.fault.kind != ARCH_FAULT_NONE; }
 
-const char *sim_cycle_skip_name(unsigned skip) {
-  static const char *const names[SIM_CYCLE_SKIPS] = {
-#define CYCLE_SKIP(ID, NAME, TEXT) NAME,
-#include "sim/cycle/skip/skip.def"
-#undef CYCLE_SKIP
-  };
-  return names[skip];
-}
-
 // ---- life
 
 static unsigned log2_of(uint32_t power) { return (unsigned)__builtin_ctz(power); }
@@ -163,7 +154,7 @@ static void run_to(cycle_shell *e, uint64_t cycle) {
 // Brings main memory to what the stores of the cycles before this one have written; without data it never changes.
 static void show_memory(cycle_shell *e) {
   if (!e->c.data) return;
-  cycle_port_to(&e->c, e->c.now);
+  cycle_lag_catch_up(&e->c, e->c.now);
 }
 
 // A response that the caller waited for takes the engine ahead of the caller's clock; the caller may give the next
@@ -257,7 +248,7 @@ static void set_events(sim_engine *engine, const sim_events *events) {
 
 void sim_cycle_settle(sim_engine *engine) {
   cycle_shell *e = of(engine);
-  cycle_port_to(&e->c, e->c.now);
+  cycle_lag_catch_up(&e->c, e->c.now);
   e->c.wake[CYCLE_BUS] = e->c.now;
   cycle_port_touch(&e->c);
 }

@@ -20,6 +20,7 @@
 #include "sim/cycle/bus.h"
 #include "sim/cycle/page_filter.h"
 #include "sim/cycle/port.h"
+#include "sim/cycle/skip/lag.h"
 #include "sim/cycle/weft_accel.h"
 
 enum { BEAT_BYTES_MAX = 128, BEATS_MAX = 256, IDS_MAX = 256, WORD_BITS = 64 };
@@ -240,7 +241,7 @@ bool cycle_writer_step(cycle_engine *c, uint64_t now) {
 bool cycle_writer_idle(const cycle_engine *c) { return c->writer->state == IDLE; }
 
 bool cycle_writer_ready(cycle_engine *c, uint64_t now) {
-  cycle_port_through(c, now);
+  cycle_lag_through(c, now);
   if (cycle_writer_idle(c)) return true;
   cycle_port_wants_writer(c);
   return false;
@@ -270,7 +271,7 @@ void cycle_writer_take(cycle_engine *c, uint64_t now, const cycle_write_row *row
   w->state = row->store ? FIRST : IDLE;
   if (leaves_memory(c, row->address, w->length)) {
     c->port.never_lags = true;
-    cycle_port_end(c, now);
+    cycle_lag_leave(c, now + 1);
   }
   if (row->store) cycle_port_given(c, now, CYCLE_DMA_WRITER);
   if (!c->data) return;

@@ -6,13 +6,12 @@
 // cycle has already changed is looked at through what it was: the hazards and the mesh's queues keep the cycle of their
 // last pop, windows that of theirs.
 //
-// Streams (execute_stream.c). Most cycles only move a row: one step of a plain operation fires, one entry of the
-// control queue is taken, one row is fed, one row of results is written. Such cycles are left out: the units sleep
-// until something else can happen, and a unit's state is looked at only after what was left out is carried out.
-//   fetch      while x->streams: the steps of the cycles from x->fetch_at on, before x->stream_until; commands may be
-//              in the window already that come to it in one of these cycles
-//   mesh       while m->sleeps: the rows of the cycles from m->at on
-//   writeback  rows whose time has come, as long as they need no cycle of their own (execute_stream.c: is_quiet)
+// Most cycles only move a row: one step of a plain operation fires, one entry of the control queue is taken, one row is
+// fed, one row of results is written. Such cycles are left out (skip/): the units sleep until something else can
+// happen, and a unit's state is looked at only after what was left out is carried out.
+//   fetch.c    while x->streams: the steps of the cycles from x->fetch_at on, before x->stream_until
+//   feed.c     while m->sleeps: the rows of the cycles from m->at on
+//   results.c  rows whose time has come, as long as they need no cycle of their own
 #ifndef SIM_CYCLE_EXECUTE_H
 #define SIM_CYCLE_EXECUTE_H
 

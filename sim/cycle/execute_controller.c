@@ -22,8 +22,9 @@
 
 #include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/cycle/execute_stream.h"
 #include "sim/cycle/operand_fetch.h"
+#include "sim/cycle/skip/feed.h"
+#include "sim/cycle/skip/fetch.h"
 
 enum {
   EXECUTE_COMMAND_WAIT = CYCLE_WORKING + 1,
@@ -476,30 +477,25 @@ static void whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
 // Entries that the mesh does not know of, or must not sleep over.
 static void wake_mesh(cycle_engine *c, uint64_t now, cycle_execute *x) {
   bool flushes = x->state == CYCLE_EXECUTE_FLUSH || x->state == CYCLE_EXECUTE_FLUSHING;
-  if (x->mesh.sleeps && (x->control_uneven != 0 || flushes)) {
-    cycle_execute_stream_mesh(c, now, x);
-    x->mesh.sleeps = false;
-    c->wake[CYCLE_MESH] = now + 1;
-  }
+  if (x->control_uneven != 0 || flushes) cycle_feed_leave(c, now + 1);
   if ((x->control_count != 0 || flushes) && c->wake[CYCLE_MESH] == CYCLE_NEVER) c->wake[CYCLE_MESH] = now + 1;
 }
 
 bool cycle_execute_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
-  if (x->streams && now < x->stream_until && !c->counting) {
+  if (x->streams && now < x->stream_until) {
     step_beside_stream(c, now, x);
     return seen(c, now, x);
   }
-  cycle_execute_stream_to_now(c, now, x);
-  if (x->control_count >= x->control_depth) cycle_execute_stream_mesh(c, now, x);
+  cycle_fetch_catch_up(c, now);
+  cycle_feed_catch_up(c, x->control_count >= x->control_depth ? now + 1 : now);
   if (x->streams) c->execute_until = now;
   x->streams = false;
   whole_step(c, now, x);
   wake_mesh(c, now, x);
   bool fired = c->execute_until == now + 1;  // a plain step, as those of the stream will
-  if (fired && x->state == CYCLE_EXECUTE_COMPUTE && cycle_execute_stream_fetch_from(c, now, x, now + 1)) {
-    if (!moves_on(x)) c->wake[CYCLE_EXECUTE] = x->stream_until;
-  }
+  if (fired && x->state == CYCLE_EXECUTE_COMPUTE && cycle_fetch_enter(c, now + 1) && !moves_on(x))
+    c->wake[CYCLE_EXECUTE] = x->stream_until;
   return seen(c, now, x);
 }
 

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "arch/config.h"
-#include "sim/cycle/execute_controller.h"
-#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/execute.h"
 #include "sim/cycle/local_memory.h"
+#include "sim/cycle/skip/feed.h"
+#include "sim/cycle/skip/fetch.h"
+#include "sim/cycle/skip/results.h"
 #include "sim/ref/numeric.h"
 
 static inline void write_acc(cycle_engine *c, const cycle_execute_tag *tag, uint32_t row, const int32_t *in) {
@@ -116,7 +118,7 @@ static void row_leaves(cycle_engine *c, uint64_t now, cycle_execute *x) {
   cycle_execute_mesh *m = &x->mesh;
   const cycle_mesh_request *r = &m->requests[m->head];
   bool last = m->left + 1 == r->total;
-  if (!last && cycle_skips(c, RESULTS) && cycle_execute_stream_is_quiet(x, r)) return;
+  if (!last && cycle_results_quiet(c, r)) return;
   if (r->tag.valid) cycle_execute_write_row(c, now, r, m->left);
   if (!last) {
     cycle_execute_rows_leave(m, 1);
@@ -138,9 +140,10 @@ static void row_leaves(cycle_engine *c, uint64_t now, cycle_execute *x) {
 bool cycle_writeback_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
   if (x->mesh.count == 0) return false;
-  cycle_execute_stream_to_now(c, now, x);
-  cycle_execute_stream_results(c, now, x);
+  cycle_fetch_catch_up(c, now);
+  cycle_feed_catch_up(c, now);
+  cycle_results_catch_up(c, now);
   if (x->mesh.next_leaves == now) row_leaves(c, now, x);
-  cycle_execute_stream_results_sleep(c, now, x);
+  cycle_results_enter(c, now + 1);
   return c->w.product_done;
 }

@@ -21,6 +21,7 @@
 #include "sim/cycle/port.h"
 #include "sim/cycle/queue.h"
 #include "sim/cycle/reservation_station.h"
+#include "sim/cycle/skip/lag.h"
 #include "sim/cycle/skip/pass.h"
 
 enum { QUEUE = 2 };
@@ -121,7 +122,7 @@ static cycle_front_cause count(cycle_engine *c, uint64_t now, const cycle_front_
 }
 
 static cycle_front_cause flush(cycle_engine *c, uint64_t now) {
-  cycle_port_end(c, now);
+  cycle_lag_leave(c, now + 1);
   cycle_pages_flush(c, now);
   return CYCLE_FRONT_WORKING;
 }

@@ -8,7 +8,7 @@
 //
 // At most one answer per cycle: a wide write waits while a narrow one is the last of its request or goes to the
 // accumulator; a zero write waits while either of the others is the last of its request.
-// While the port lags, bursts of plain rows are not taken apart: load_whole.c.
+// While the port lags, bursts of plain rows are not taken apart: skip/whole.c.
 //
 // Invariants: after a step and after a request everything that can be known about rows on their way has been worked out
 // (cycle_load_path_settle); c->load_write is the earliest cycle in which a write is asked for.
@@ -21,8 +21,9 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "sim/cycle/load_controller.h"
-#include "sim/cycle/load_whole.h"
 #include "sim/cycle/local_memory.h"
+#include "sim/cycle/skip/lag.h"
+#include "sim/cycle/skip/whole.h"
 #include "sim/ref/numeric.h"
 
 void cycle_load_path_create(cycle_engine *c) {
@@ -207,7 +208,7 @@ void cycle_load_path_wrote(cycle_engine *c, bool is_acc, uint32_t row, uint64_t 
     return;
   }
   c->sp_writes++;
-  if (c->port.lags) cycle_port_wrote(c, row, at);
+  if (c->port.lags) cycle_lag_wrote(c, row, at);
 }
 
 // Asks for the bank of a row. While the port lags, no other unit asks for it in this cycle or a later one.
@@ -290,8 +291,8 @@ static void take_burst(cycle_engine *c, uint64_t now, struct cycle_load_path *p)
 // True: an answer was given, or zeros made room.
 bool cycle_load_path_step(cycle_engine *c, uint64_t now) {
   struct cycle_load_path *p = c->load_path;
-  if (cycle_load_path_only_bursts(c, now, p)) return cycle_load_path_step_whole(c, now, p);
-  cycle_load_path_end_whole(c, p, now);
+  if (cycle_whole_stays(c, now, p)) return cycle_whole_step(c, now, p);
+  cycle_whole_leave(c, now);
   bool writes = c->load_write <= now, changed = false;
   if (!writes && (c->w.beat == NULL || c->w.beat->write)) return false;
   if (writes && write_rows(c, now, p)) {
@@ -300,6 +301,6 @@ bool cycle_load_path_step(cycle_engine *c, uint64_t now) {
   }
   take_burst(c, now, p);
   cycle_load_path_find_next_write(c, p);
-  if (c->port.lags) cycle_load_path_lag(c);
+  if (c->port.lags) cycle_whole_enter(c, now + 1);
   return changed;
 }

@@ -16,9 +16,6 @@ void cycle_load_path_request(cycle_engine *c, uint64_t now, const cycle_load_row
 const cycle_load_row *cycle_load_path_offer(const cycle_engine *c, uint64_t now);
 bool cycle_load_path_offers(const cycle_engine *c);
 void cycle_load_path_offer_taken(cycle_engine *c, uint64_t now);
-// The port lags after this cycle; it stops lagging, with its cycles before `end` carried out.
-void cycle_load_path_lag(cycle_engine *c);
-void cycle_load_path_end_lag(cycle_engine *c, uint64_t end);
 // All that was taken and not answered is bursts that are written as a whole; the wake time is that of an answer that
 // ends a command.
 bool cycle_load_path_whole(const cycle_engine *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the load path: its state, and what load_path.c shares with load_whole.c.
+// Inside the load path: its state, and what load_path.c shares with skip/whole.c.
 #ifndef SIM_CYCLE_LOAD_PATH_INSIDE_H
 #define SIM_CYCLE_LOAD_PATH_INSIDE_H
 

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/cycle/execute_stream.h"
+#include "sim/cycle/skip/fetch.h"
+#include "sim/cycle/skip/lag.h"
+#include "sim/cycle/skip/results.h"
 #include "sim/cycle/weft_accel.h"
 
 void cycle_local_create(cycle_engine *c) {
@@ -48,15 +50,14 @@ static bool again(cycle_engine *c, uint64_t at) {
 
 // Write-back leaves out cycles until another unit asks the accumulator for something: their results are written first.
 static void look_at_results(cycle_engine *c, uint64_t now) {
-  if (c->results_at <= now) cycle_writeback_catch_up(c, now);
+  if (c->results_at <= now) cycle_results_show(c, now);
 }
 
 // ---- writes
 
 static bool write_sp(cycle_engine *c, uint64_t now, uint32_t row) {
   uint64_t bit = UINT64_C(1) << sp_bank(c, row);
-  if (now < c->execute_until && (c->execute_banks & bit) != 0 && c->local->sp_single_ported)
-    cycle_execute_disturbed(c, now);
+  if (now < c->execute_until && (c->execute_banks & bit) != 0 && c->local->sp_single_ported) cycle_fetch_leave(c, now);
   if (c->w.sp_written & bit) return again(c, now);
   c->w.sp_written |= bit;
   c->sp_writes++;
@@ -96,7 +97,7 @@ static void check_sub_banks(cycle_engine *c, const cycle_accumulator_bank *b) {
 
 void cycle_local_execute_write(cycle_engine *c, uint64_t now, bool acc, uint32_t row, bool accumulate) {
   if (!acc) {
-    if ((c->port.banks >> sp_bank(c, row) & 1) != 0) cycle_port_shares_next(c, now);
+    if ((c->port.banks >> sp_bank(c, row) & 1) != 0) cycle_lag_share_next(c, now);
     write_sp(c, now, row);
     return;
   }

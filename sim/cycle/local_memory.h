@@ -20,6 +20,7 @@
 #include "sim/cycle/engine.h"
 #include "sim/cycle/port.h"
 #include "sim/cycle/scratchpad_bank.h"
+#include "sim/cycle/skip/lag.h"
 
 enum { CYCLE_DUE_CYCLES = 64 };  // more than the longest latency behind a bank
 
@@ -66,7 +67,7 @@ static inline void cycle_local_due(cycle_engine *c, uint64_t at) {
 
 // Scratchpad banks that a unit after the port's place in the order asks for in this cycle.
 static inline void cycle_local_shared(cycle_engine *c, uint64_t now, uint64_t banks) {
-  if ((c->port.banks & banks) != 0 && c->port.lags) cycle_port_shares(c, now);
+  if ((c->port.banks & banks) != 0 && c->port.lags) cycle_lag_share(c, now);
 }
 
 static inline bool cycle_local_step(cycle_engine *c, uint64_t now) {

@@ -16,9 +16,11 @@
 
 #include "base/alloc.h"
 #include "isa/isa_fields.h"
-#include "sim/cycle/execute_stream.h"
 #include "sim/cycle/operand_select.h"
 #include "sim/cycle/port.h"
+#include "sim/cycle/skip/feed.h"
+#include "sim/cycle/skip/fetch.h"
+#include "sim/cycle/skip/lag.h"
 
 enum { MESH_OPERANDS_WAIT = CYCLE_MESH_OPERANDS, MESH_PRODUCTS_WAIT, MESH_FLUSHES, MESH_DRAINS };
 const char *const cycle_mesh_causes[CYCLE_CAUSES] = {[CYCLE_IDLE] = "idle",
@@ -110,7 +112,7 @@ static void take_request(cycle_engine *c, uint64_t now, cycle_execute *x, const 
   m->shift = op == NULL ? x->shift : op->shift;
   m->via = op == NULL ? x->via : op->via;
   if (c->port.acc_banks != 0 && (acc_banks_of(c, x, &m->requests[m->feeding]) & c->port.acc_banks) != 0)
-    cycle_port_shares(c, now);
+    cycle_lag_share(c, now);
 }
 
 // ---- rows that are fed
@@ -209,8 +211,7 @@ static unsigned cause_without_row(const cycle_execute_mesh *m) {
 // The head of the control queue is there and cannot be taken: fetch may go on only while the queue has room.
 static void held_up(cycle_engine *c, uint64_t now, cycle_execute *x) {
   assert(x->control_count <= x->control_depth);
-  if (x->control[x->control_head].ready <= now)
-    cycle_execute_stream_end(c, x, now + x->control_depth - x->control_count);
+  if (x->control[x->control_head].ready <= now) cycle_fetch_leave(c, now + x->control_depth - x->control_count);
 }
 
 // The earliest cycle in which the head of the control queue can be taken.
@@ -246,10 +247,10 @@ static bool whole_step(cycle_engine *c, uint64_t now, cycle_execute *x) {
 // Returns whether an operand was taken from the store path, or a flush: what other units see of the mesh.
 bool cycle_mesh_step(cycle_engine *c, uint64_t now) {
   cycle_execute *x = c->execute;
-  cycle_execute_stream_to_now(c, now, x);
-  if (cycle_execute_stream_mesh_from(c, x, now)) return false;
-  x->mesh.sleeps = false;
+  cycle_fetch_catch_up(c, now);
+  cycle_feed_catch_up(c, now);
+  if (cycle_feed_enter(c, now)) return false;
   bool taken = whole_step(c, now, x);
-  cycle_execute_stream_mesh_from(c, x, now + 1);
+  cycle_feed_enter(c, now + 1);
   return taken && (c->w.operand_taken || x->mesh.flush_taken);
 }

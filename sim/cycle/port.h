@@ -16,19 +16,6 @@ void cycle_port_given(cycle_engine *c, uint64_t now, unsigned part);
 void cycle_port_room(cycle_engine *c);
 // The store path has a row that the writer does not take in this cycle.
 void cycle_port_wants_writer(cycle_engine *c);
-// Before another unit looks at a part: carries out the port's cycles before `now`, or `now` too (from the port's place
-// in the order on).
-void cycle_port_to(cycle_engine *c, uint64_t now);
-void cycle_port_through(cycle_engine *c, uint64_t now);
-// A scratchpad bank of port.banks is asked for in this cycle: by write-back, before the port's place in the order; by a
-// unit after that place.
-void cycle_port_shares_next(cycle_engine *c, uint64_t now);
-void cycle_port_shares(cycle_engine *c, uint64_t now);
-// The port stops lagging, with this cycle carried out.
-void cycle_port_end(cycle_engine *c, uint64_t now);
-// The latest row that the load path wrote to the scratchpad while the port lags, in cycle `at`.
-void cycle_port_wrote(cycle_engine *c, uint32_t row, uint64_t at);
-
 // What a load writes, from the cycle in which the load controller gets it until the station knows that it is done.
 typedef struct cycle_port_use {
   uint64_t banks;      // of the scratchpad
@@ -38,5 +25,14 @@ typedef struct cycle_port_use {
 
 void cycle_port_uses(cycle_engine *c, uint64_t now, cycle_port_use use);
 void cycle_port_used(cycle_engine *c, cycle_port_use use);
+
+// ---- for skip/lag.c
+
+// A cycle of its parts. True: the load controller changed.
+bool cycle_port_carry_out(cycle_engine *c, uint64_t now);
+void cycle_port_clear_wires(cycle_wires *w);
+// Sets p->next, and the wake time.
+void cycle_port_find_next(cycle_engine *c);
+void cycle_port_set_wake(cycle_engine *c);
 
 #endif

@@ -15,6 +15,7 @@
 #include "sim/cycle/local_memory.h"
 #include "sim/cycle/reservation_station.h"
 #include "sim/cycle/skip/pass.h"
+#include "sim/cycle/skip/skip.h"
 #include "sim/cycle/store_controller.h"
 #include "sim/cycle/store_path.h"
 #if defined(__x86_64__)
@@ -182,7 +183,7 @@ static bool step_execute(cycle_engine *c, uint64_t now) {
 
 // The station looks at the load controller, whose cycle has to be carried out for that.
 static bool step_station(cycle_engine *c, uint64_t now) {
-  if (waits_for_load(c)) cycle_port_through(c, now);
+  if (waits_for_load(c)) cycle_lag_through(c, now);
   return cycle_station_step(c, now);
 }
 
@@ -209,12 +210,14 @@ static void carry_out(cycle_engine *c, uint32_t left) {
     }                                                            \
   }
 #define CYCLE_PART(...)
+#include "sim/cycle/skip/lag.h"
 #include "sim/cycle/units.def"
 #undef CYCLE_UNIT
 #undef CYCLE_PART
   cycle_station_tell(c, now);
   if (waits_for_load(c)) cycle_port_room(c);
   if (w->done[SIM_CLASS_STORE].valid) next |= U(STORE_CONTROLLER);
+  cycle_skip_count(c, now + 1);
   c->due = c->eager || c->counting ? ALL_UNITS : next | asking(c);
 }
 
@@ -231,7 +234,7 @@ void cycle_accel_step(cycle_engine *c) {
 
 bool cycle_accel_busy(cycle_engine *c) {
   if (inside_busy(c)) return true;
-  cycle_port_to(c, c->now);
+  cycle_lag_catch_up(c, c->now);
   return cycle_reader_busy(c, c->now) || cycle_writer_busy(c);
 }
 

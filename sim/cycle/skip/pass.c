@@ -80,14 +80,17 @@ static void leave_queues(cycle_pass *p, uint64_t now) {
 // ---- enter, catch up, leave
 
 // The chain is empty, as it has been since the cycle before this one at least.
-static void enter(cycle_engine *c) {
+bool cycle_pass_enter(cycle_engine *c, uint64_t from) {
   cycle_pass *p = c->pass;
+  (void)from;
+  if (!cycle_skips(c, PASS) || !cycle_front_rests(c)) return false;
   memset(p, 0, sizeof *p);
   p->open = true;
   p->last = 1U + c->array->units.loop_matmul + c->array->units.loop_conv;
   p->pushed = p->taken = CYCLE_PASS_RING;
   p->later_at = CYCLE_NEVER;
   look(p);
+  return true;
 }
 
 void cycle_pass_catch_up(cycle_engine *c, uint64_t now) {
@@ -132,8 +135,7 @@ bool cycle_pass_push(cycle_engine *c, uint64_t now, const cycle_front_command *c
     cycle_pass_leave(c, now);
     return false;
   }
-  if (!p->open && (!cycle_skips(c, PASS) || !cycle_front_rests(c))) return false;
-  if (!p->open) enter(c);
+  if (!p->open && !cycle_pass_enter(c, now)) return false;
   cycle_pass_catch_up(c, now);
   const bool first = p->pushed == p->taken;
   enter_queues(p, now, command);
@@ -170,6 +172,5 @@ bool cycle_pass_step(cycle_engine *c, uint64_t now) {
   }
   cycle_front_count(c);
   await_head(c, now, p);
-  if (c->counting) cycle_pass_leave(c, now + 1);
   return true;
 }

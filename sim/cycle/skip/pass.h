@@ -33,6 +33,7 @@ void cycle_pass_destroy(cycle_engine *c);
 bool cycle_pass_push(cycle_engine *c, uint64_t now, const cycle_front_command *command);
 // The front end's step, while commands are kept as times; false: they are not.
 bool cycle_pass_step(cycle_engine *c, uint64_t now);
+bool cycle_pass_enter(cycle_engine *c, uint64_t from);
 // What the cycles before this one were spent on is noted.
 void cycle_pass_catch_up(cycle_engine *c, uint64_t now);
 // From cycle `at` on commands are in their queues.

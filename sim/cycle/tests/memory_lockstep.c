@@ -19,11 +19,12 @@
 #include "sim/cycle/bus.h"
 #include "sim/cycle/dma_reader.h"
 #include "sim/cycle/dma_writer.h"
-#include "sim/cycle/execute_stream.h"
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/load_path.h"
 #include "sim/cycle/local_memory.h"
 #include "sim/cycle/page_filter.h"
+#include "sim/cycle/skip/fetch.h"
+#include "sim/cycle/skip/results.h"
 #include "sim/cycle/store_controller.h"
 #include "sim/cycle/store_path.h"
 #include "sim/cycle/weft_accel.h"
@@ -598,12 +599,12 @@ void dut_destroy(dut *d) {
 }
 
 // The execute unit played here goes row by row: it has no streams to be disturbed, no results to catch up.
-void cycle_execute_disturbed(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
+void cycle_fetch_leave(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
 uint64_t cycle_execute_acc_banks(const cycle_engine *c) {
   (void)c;
   return UINT64_MAX;
 }
-void cycle_writeback_catch_up(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
+void cycle_results_show(cycle_engine *c, uint64_t now) { (void)c, (void)now; }
 
 void cycle_fail(cycle_engine *c, const char *format, ...) {
   (void)c;

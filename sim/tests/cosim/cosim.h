@@ -50,7 +50,7 @@ bool cosim_write(const sim_gen_program *program, const char *trace_path, const c
 extern const sim_engine_ops cosim_faulty_engine;
 // ref with rubbish in its memories before the first command: shows that the judge knows what is well defined.
 extern const sim_engine_ops cosim_poisoned_engine;
-// The cycle engine with every unit stepped in every cycle.
-const sim_engine_ops *cosim_stepped_engine(void);
+// The cycle engine with other ways to leave out cycles (stepped.c); NULL: none has this name.
+const sim_engine_ops *cosim_cycle_variant(const char *name);
 
 #endif

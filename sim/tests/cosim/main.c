@@ -120,8 +120,8 @@ static bool parse(int argc, char **argv, options *o) {
 static const sim_engine_ops *find_engine(const char *name) {
   if (strcmp(name, cosim_faulty_engine.name) == 0) return &cosim_faulty_engine;
   if (strcmp(name, cosim_poisoned_engine.name) == 0) return &cosim_poisoned_engine;
-  if (strcmp(name, cosim_stepped_engine()->name) == 0) return cosim_stepped_engine();
-  const sim_engine_ops *engine = sim_engine_find(name);
+  const sim_engine_ops *engine = cosim_cycle_variant(name);
+  if (engine == NULL) engine = sim_engine_find(name);
   if (engine == NULL) fprintf(stderr, "sim_cosim: no engine %s\n", name);
   return engine;
 }

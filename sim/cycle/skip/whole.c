@@ -3,8 +3,12 @@
 // empty is written as a whole, in the cycle of its answer or, if that does not end a command, when the path is stepped
 // next. Each row is written a fixed number of cycles after it left the merger; a row that is repeated holds up the next
 // one in the register of int32 rows. When the port stops to lag, or other rows come, the rows whose cycles have passed
-// are written, and the others stand in the stages that they have reached (cycle_load_path_end_whole).
-#include "sim/cycle/load_whole.h"
+// are written, and the others stand in the stages that they have reached (cycle_whole_leave).
+//
+// enter     the port lags, and the stages are empty
+// catch up  with the next step of the path
+// leave     the port stops to lag; rows come that are not plain
+#include "sim/cycle/skip/whole.h"
 
 #include <assert.h>
 
@@ -14,6 +18,7 @@
 #include "sim/cycle/load_controller.h"
 #include "sim/cycle/load_path.h"
 #include "sim/cycle/port.h"
+#include "sim/cycle/skip/lag.h"
 
 // Burst `number` from the newest, which is 0, on.
 static cycle_burst_rows *burst_at(struct cycle_load_path *p, uint32_t number) {
@@ -67,7 +72,7 @@ static void write_to_spad(cycle_engine *c, struct cycle_load_path *p, cycle_burs
   uint32_t last = b->burst.row_offset + b->burst.bytes - 1U, rows = (last >> b->row_shift) + 1;
   if (b->sent != 0) rows -= (b->burst.row_offset + b->sent) >> b->row_shift;
   c->sp_writes += rows;
-  cycle_port_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
+  cycle_lag_wrote(c, b->row + (rows - 1) * b->burst.block_stride, answer_at(p, b));
   while (c->data && b->sent < b->burst.bytes) {
     move_piece(c, b, 0);
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
@@ -134,7 +139,7 @@ static void write_past(cycle_engine *c, struct cycle_load_path *p, cycle_burst_r
   const uint64_t lag = p->lag[b->burst.wide];
   for (uint64_t at; (at = cycle_merger_row_from(&p->merger, b)) + lag < end; b->left = at) {
     cycle_load_path_wrote(c, b->burst.is_acc, b->row, at + lag);
-    if (!b->burst.is_acc) cycle_port_wrote(c, b->row, at + lag);
+    if (!b->burst.is_acc) cycle_lag_wrote(c, b->row, at + lag);
     if (c->data) move_piece(c, b, 0);
     cycle_burst_advance(b, cycle_burst_count(b), p->merger.row_mask);
   }
@@ -161,21 +166,20 @@ static void enter_stages(cycle_engine *c, struct cycle_load_path *p, uint64_t en
   }
 }
 
-void cycle_load_path_end_whole(cycle_engine *c, struct cycle_load_path *p, uint64_t end) {
+void cycle_whole_leave(cycle_engine *c, uint64_t at) {
+  struct cycle_load_path *p = c->load_path;
   if (!p->whole) return;
   p->whole = false;
-  write_answered(c, p, end);
+  write_answered(c, p, at);
   const bool waits = p->bursts > 0 && any_waits(p);
   if (waits) p->wide.free_from = oldest(p)->free;
   for (; p->bursts > 0; p->bursts--) {
     p->merger.open |= p->bursts == 1;
-    enter_stages(c, p, end, waits);
+    enter_stages(c, p, at, waits);
   }
   cycle_load_path_settle(p);
   cycle_load_path_find_next_write(c, p);
 }
-
-void cycle_load_path_end_lag(cycle_engine *c, uint64_t end) { cycle_load_path_end_whole(c, c->load_path, end); }
 
 static bool is_plain(const struct cycle_load_path *p, const cycle_burst *b) {
   return b->wide ||
@@ -195,7 +199,7 @@ static bool stages_empty(const struct cycle_load_path *p) {
 }
 
 // Bursts alone are on their way, and stay so in this cycle.
-bool cycle_load_path_only_bursts(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+bool cycle_whole_stays(const cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!cycle_skips(c, WHOLE) || !c->port.lags || !stages_empty(p)) return false;
   return c->w.beat == NULL || c->w.beat->write || goes_whole(p, cycle_reader_burst(c, c->w.beat->id), now);
 }
@@ -205,14 +209,20 @@ static void start_whole(struct cycle_load_path *p) {
   p->wide_free = p->wide.free_from;
 }
 
-void cycle_load_path_lag(cycle_engine *c) {
+bool cycle_whole_enter(cycle_engine *c, uint64_t from) {
   struct cycle_load_path *p = c->load_path;
-  if (!cycle_skips(c, WHOLE) || !stages_empty(p)) return;
+  (void)from;
+  if (!cycle_skips(c, WHOLE) || !stages_empty(p)) return false;
   start_whole(p);
   await_end(c, p);
+  return true;
 }
 
-bool cycle_load_path_step_whole(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
+void cycle_whole_catch_up(cycle_engine *c, uint64_t now) {
+  if (c->load_path->whole) write_answered(c, c->load_path, now);
+}
+
+bool cycle_whole_step(cycle_engine *c, uint64_t now, struct cycle_load_path *p) {
   if (!p->whole) start_whole(p);
   write_answered(c, p, now);
   cycle_burst_rows *b = oldest(p);
