@@ -153,10 +153,11 @@ typedef struct block_pool {
   uint32_t border;
 } block_pool;
 
-// What the normaliser of the store unit makes of rows of i32 (sim/ref/norm.h): i8.
-#define BLOCK_NORMS(X)  \
-  X(SOFTMAX, "softmax") \
-  X(LAYER_NORM, "layernorm")
+// What the normaliser of the store unit makes of i32 (sim/ref/norm.h): i8. All but GELU are of whole rows.
+#define BLOCK_NORMS(X)       \
+  X(SOFTMAX, "softmax")      \
+  X(LAYER_NORM, "layernorm") \
+  X(GELU, "gelu")
 typedef enum {
   BLOCK_NO_NORM,
 #define X(NAME, text) BLOCK_##NAME,
@@ -167,7 +168,7 @@ typedef enum {
 
 typedef struct block_norm {
   block_norm_kind kind;
-  int32_t b, c, ln2, ln2_inverse;  // of the polynomial that stands for e^x
+  int32_t b, c, ln2, ln2_inverse;  // of the polynomial that stands for e^x; b and c, below 0, of that for erf
 } block_norm;
 
 // What happens to a value on its way out, in this order.
@@ -175,7 +176,7 @@ typedef struct block_epilogue {
   bool relu;
   bool scaled;  // an i32 value is scaled, rounded and saturated to i8; otherwise it leaves as it is
   float scale;
-  block_norm norm;  // of whole rows, scaled by 1, without relu and pool
+  block_norm norm;  // without relu and pool; of rows scaled by 1
   block_pool pool;  // dimensions 1 and 2 of a view of rank 4 (image, row, column, channel)
 } block_epilogue;
 

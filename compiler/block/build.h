@@ -53,7 +53,9 @@ void block_visit(block_statement *list, void (*visit)(void *context, block_state
 // Rows (d 1) or columns (d 2) of a pooled store's source that lie before the image.
 int64_t block_before_image(const block_statement *store, int d, const int64_t *iteration);
 // A row of a store as it leaves. `statistics`: the row whose deviation counts.
-void block_norm_row(const block_norm *norm, const int32_t *in, const int32_t *statistics, uint32_t count, int8_t *out);
+bool block_norm_is_of_rows(block_norm_kind kind);  // it needs statistics of whole rows
+void block_norm_row(const block_epilogue *epilogue, const int32_t *in, const int32_t *statistics, uint32_t count,
+                    int8_t *out);
 // Every index of the views and the access of a statement, once each.
 void block_visit_affine(const block_program *program, block_statement *statement,
                         void (*visit)(void *context, block_affine *affine), void *context);

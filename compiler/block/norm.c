@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as the normaliser of the store unit makes them, with the arithmetic of the engines (sim/ref/norm.h).
+// Rows, and elements of GELU, as the normaliser of the store unit makes them, with the arithmetic of the engines
+// (sim/ref/norm.h).
 #include "sim/ref/norm.h"
 
 #include "arch/config.h"
@@ -12,10 +13,16 @@ const char *const block_norm_names[BLOCK_NORM_COUNT] = {
 #undef X
 };
 
-static ref_narrow narrow_of(const block_norm *norm) {
+bool block_norm_is_of_rows(block_norm_kind kind) { return kind == BLOCK_SOFTMAX || kind == BLOCK_LAYER_NORM; }
+
+static ref_narrow narrow_of(const block_epilogue *how) {
+  static const uint32_t activations[BLOCK_NORM_COUNT] = {[BLOCK_SOFTMAX] = ARCH_ACTIVATION_SOFTMAX,
+                                                         [BLOCK_LAYER_NORM] = ARCH_ACTIVATION_LAYERNORM,
+                                                         [BLOCK_GELU] = ARCH_ACTIVATION_IGELU};
+  const block_norm *norm = &how->norm;
   return (ref_narrow){.normaliser = true,
-                      .activation = norm->kind == BLOCK_SOFTMAX ? ARCH_ACTIVATION_SOFTMAX : ARCH_ACTIVATION_LAYERNORM,
-                      .scale = ref_bits_of_float(1),
+                      .activation = activations[norm->kind],
+                      .scale = ref_bits_of_float(how->scale),
                       .qb = norm->b,
                       .qc = norm->c,
                       .qln2 = norm->ln2,
@@ -32,13 +39,14 @@ static void take_deviation(ref_stats *stats, const ref_narrow *how, const int32_
   ref_stats_row(stats, ARCH_NORM_INV_STDDEV, how, in, count);
 }
 
-void block_norm_row(const block_norm *norm, const int32_t *in, const int32_t *statistics, uint32_t count, int8_t *out) {
-  const ref_narrow how = narrow_of(norm);
+void block_norm_row(const block_epilogue *epilogue, const int32_t *in, const int32_t *statistics, uint32_t count,
+                    int8_t *out) {
+  const ref_narrow how = narrow_of(epilogue);
   ref_stats stats;
   ref_stats_clear(&stats);
-  if (norm->kind == BLOCK_SOFTMAX) {
+  if (epilogue->norm.kind == BLOCK_SOFTMAX) {
     take_softmax(&stats, &how, in, count);
-  } else {
+  } else if (epilogue->norm.kind == BLOCK_LAYER_NORM) {
     take_deviation(&stats, &how, statistics, count);
     ref_stats_row(&stats, ARCH_NORM_MEAN, &how, in, count);
   }

@@ -209,16 +209,17 @@ static uint32_t small(parser *p, const char *what, int64_t min) {
 
 static int32_t constant_of(parser *p) { return (int32_t)block_lex_size(&p->lex, "a constant", 0, INT32_MAX); }
 
-// The rows leave scaled by 1.
+// Rows leave scaled by 1; GELU has a scale of its own, and constants below 0, which are written without their sign.
 static void parse_norm(parser *p, block_epilogue *e) {
   for (int k = BLOCK_NO_NORM + 1; k < BLOCK_NORM_COUNT && e->norm.kind == BLOCK_NO_NORM; k++)
     if (block_lex_take(&p->lex, block_norm_names[k])) e->norm.kind = (block_norm_kind)k;
   if (e->norm.kind == BLOCK_NO_NORM) return;
-  e->scaled = true;
-  e->scale = 1;
-  if (e->norm.kind != BLOCK_SOFTMAX) return;
-  e->norm.b = constant_of(p);
-  e->norm.c = constant_of(p);
+  const bool gelu = e->norm.kind == BLOCK_GELU;
+  if (!gelu) e->scaled = true, e->scale = 1;
+  if (e->norm.kind == BLOCK_LAYER_NORM) return;
+  e->norm.b = gelu ? -constant_of(p) : constant_of(p);
+  e->norm.c = gelu ? -constant_of(p) : constant_of(p);
+  if (gelu) return;
   e->norm.ln2 = constant_of(p);
   e->norm.ln2_inverse = constant_of(p);
 }

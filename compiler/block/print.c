@@ -9,8 +9,8 @@
 //   load VIEW = | += ACCESS [scale F] [sum_over LOOP, ...]
 //   dot VIEW = | += VIEW[.T] * VIEW[.T] [blocks] [sum_over LOOP, ...]
 //   OP VIEW = VIEW | NUMBER [, VIEW | NUMBER]
-//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE | layernorm [of VIEW]] [pool SIZE stride N [border N]
-//   [pad UPPER LEFT]]
+//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE | gelu B C | layernorm [of VIEW]] [pool SIZE stride N
+//   [border N] [pad UPPER LEFT]]
 //
 // One statement per line; # starts a comment. A VIEW is NAME[INDEX:SIZE [step N], ...] or NAME for the whole buffer, an
 // ACCESS is NAME[[BASE;] INDEX:SIZE [step N] of EXTENT stride N, ...], an INDEX a sum like pid_m*64+k*16+3. TYPE is i8,
@@ -131,6 +131,7 @@ static void print_elementwise(const block_program *p, const block_statement *s, 
 static void print_norm(const block_norm *norm, FILE *out) {
   if (norm->kind == BLOCK_NO_NORM) return;
   fprintf(out, " %s", block_norm_names[norm->kind]);
+  if (norm->kind == BLOCK_GELU) fprintf(out, " %" PRId32 " %" PRId32, -norm->b, -norm->c);
   if (norm->kind == BLOCK_SOFTMAX)
     fprintf(out, " %" PRId32 " %" PRId32 " %" PRId32 " %" PRId32, norm->b, norm->c, norm->ln2, norm->ln2_inverse);
 }
@@ -142,7 +143,7 @@ static void print_store(const block_program *p, const block_statement *s, FILE *
   fputs(" = ", out);
   print_view(p, &s->store.source, out);
   if (e->relu) fputs(" relu", out);
-  if (e->scaled && e->norm.kind == BLOCK_NO_NORM) print_scale(e->scale, out);
+  if (e->scaled && !block_norm_is_of_rows(e->norm.kind)) print_scale(e->scale, out);
   print_norm(&e->norm, out);
   if (s->store.apart) {
     fputs(" of ", out);

@@ -370,7 +370,7 @@ static void run_rows(const runner *r, const block_statement *s, const source *fr
   for (int64_t first = 0; first < to->count; first += columns) {
     for (int64_t c = 0; c < columns; c++) row[c] = from->values[from->places.at[first + c]];
     for (int64_t c = 0; c < columns; c++) other[c] = values[others.at[first + c]];
-    block_norm_row(&s->store.epilogue.norm, row, other, (uint32_t)columns, left);
+    block_norm_row(&s->store.epilogue, row, other, (uint32_t)columns, left);
     for (int64_t c = 0; c < columns; c++)
       if (to->at[first + c] != padding_place) write_tensor(r, access->tensor, to->at[first + c], left[c]);
   }

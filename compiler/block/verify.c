@@ -283,8 +283,14 @@ static void check_pool(verifier *v, const block_statement *s) {
               v->program->buffers[s->store.source.buffer].name);
 }
 
+static void check_gelu(verifier *v, const block_statement *s) {
+  const block_epilogue *e = &s->store.epilogue;
+  if (e->relu || e->pool.stride != 0 || !e->scaled || e->norm.b >= 0 || e->norm.c >= 0)
+    VIOLATION(v, s->where, "gelu leaves scaled, without relu and pool, with constants below 0");
+}
+
 // Rows are normalised as a whole, so they are whole.
-static void check_norm(verifier *v, const block_statement *s) {
+static void check_rows(verifier *v, const block_statement *s) {
   const block_epilogue *e = &s->store.epilogue;
   const int last = s->store.access.rank - 1;
   const block_buffer *buffer = &v->program->buffers[s->store.source.buffer];
@@ -307,7 +313,8 @@ static void check_store(verifier *v, const block_statement *s) {
     check_sizes(v, s, &s->store.access, &s->store.source);
   else
     check_pool(v, s);
-  if (e->norm.kind != BLOCK_NO_NORM) check_norm(v, s);
+  if (block_norm_is_of_rows(e->norm.kind)) check_rows(v, s);
+  if (e->norm.kind == BLOCK_GELU) check_gelu(v, s);
   if (!tensor->written) VIOLATION(v, s->where, "stores to '%s', which is not written", tensor->name);
   if (e->scaled && (source != BLOCK_I32 || !isfinite(e->scale)))
     VIOLATION(v, s->where, "only i32 is scaled when it is stored, by a finite number");

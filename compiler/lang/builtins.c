@@ -32,8 +32,6 @@ static const struct {
     {"exp2", arithmetic},
     {"log", arithmetic},
     {"sqrt", arithmetic},
-    {"sigmoid", arithmetic},
-    {"tanh", arithmetic},
     {"clamp", arithmetic},
     {"argmax", reductions},
     {"softmax", reductions},

@@ -19,6 +19,7 @@
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
 //   lower_rows.c       softmax and layer norm of the rows of a block
+//   lower_curve.c      GELU of its elements
 //   lower_park.c       blocks that are computed and multiplied again: by way of memory
 //   lower_parts.c      the program in parts, one behind the other, between which such blocks lie in memory
 //   lower_axes.c       the axes of the grid as loops
@@ -74,9 +75,22 @@ typedef struct lang_lower_block {
   unsigned stores;                       // how many stores there were when it was loaded
   unsigned wrapped, open;                // how it was loaded: see lang_lower_mark
   const struct lang_lower_rows *scaled;  // of a block of integers times a number: that; or NULL
+  const struct lang_lower_curve *curve;  // of floats that are a polynomial of a block of integers: that; or NULL
 } lang_lower_block;
 
-// A part of softmax or layer norm of the rows of a block: see lower_rows.c.
+// p + f * function(r), polynomials of the elements of a block of integers: see lower_curve.c.
+enum { LOWER_POWERS = 4 };
+typedef struct lang_lower_polynomial {
+  double of[LOWER_POWERS];
+} lang_lower_polynomial;
+typedef enum { LOWER_CURVE_NONE, LOWER_CURVE_ERF, LOWER_CURVE_TANH } lang_lower_curve_function_id;
+typedef struct lang_lower_curve {
+  lang_lower_block root;  // without a buffer: of a number
+  lang_lower_curve_function_id function;
+  lang_lower_polynomial p, f, r;
+} lang_lower_curve;
+
+// A part of softmax or layer norm of the rows of a block, or of GELU of its elements: see lower_rows.c, lower_curve.c.
 typedef enum {
   LOWER_ROWS_ALL,  // the block times the scale
   LOWER_ROWS_MAX,
@@ -93,17 +107,20 @@ typedef enum {
   LOWER_ROWS_VARIANCE,
   LOWER_ROWS_INVERSE,
   LOWER_ROWS_NORMED,
+  LOWER_ROWS_CURVE,
   LOWER_ROWS_I8,
 } lang_lower_rows_form;
 
 typedef struct lang_lower_rows {
   lang_lower_rows_form form;
-  lang_lower_block block;  // of integers
-  double scale;            // binary32
-  bool scaled;             // by it
-  bool spread;             // a number per row, as a column
-  lang_lower_block of;     // whose deviation counts, from LOWER_ROWS_NORMED on
-  block_norm_kind kind;    // LOWER_ROWS_I8
+  lang_lower_block block;         // of integers
+  double scale;                   // binary32
+  bool scaled;                    // by it
+  bool spread;                    // a number per row, as a column
+  lang_lower_block of;            // whose deviation counts, from LOWER_ROWS_NORMED on
+  block_norm_kind kind;           // LOWER_ROWS_I8
+  const lang_lower_curve *curve;  // LOWER_ROWS_CURVE
+  block_epilogue gelu;            // LOWER_ROWS_I8 of BLOCK_GELU
 } lang_lower_rows;
 
 // A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
@@ -315,7 +332,23 @@ bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lowe
 // All of softmax or layer norm as an operand of dot(); a part is refused.
 bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, lang_lower_value *result);
 
+// ---- lower_curve.c
+// What a float result is of the integers of its operands, if it is a polynomial.
+void lang_lower_curve_note(lang_lowerer *l, block_op op, const lang_lower_value *left, const lang_lower_value *right,
+                           lang_lower_value *result);
+// erf(x), tanh(x), sigmoid(x).
+bool lang_lower_curve_function(lang_lowerer *l, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                               lang_lower_value *result);
+bool lang_lower_curve_hint(lang_lowerer *l);  // how GELU is written; false
+bool lang_lower_is_curve(const lang_lower_value *v);
+bool lang_lower_curve_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
+                               const lang_lower_value *b, lang_lower_value *result);
+bool lang_lower_curve_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *from, lang_dtype dtype,
+                              lang_lower_value *result);
+
 // ---- lower_park.c, lower_parts.c
+// The largest magnitude of int8, or of int8 times integers; 0: not known.
+double lang_lower_largest(const lang_lowerer *l, int buffer);
 // Whether an int8 block is other than what a load brings, perhaps scaled.
 bool lang_lower_is_computed(const lang_lowerer *l, int buffer);
 bool lang_lower_is_negated(const lang_lowerer *l, int buffer);  // rounded behind a scale below 0

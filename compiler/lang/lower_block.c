@@ -242,6 +242,10 @@ bool lang_lower_dot(lang_lowerer *l, const lang_ast *node, const lang_ast **args
   lang_lower_value shape = lang_lower_block_value(BLOCK_NONE, a.block.size, a.block.rank);
   shape.block.size[a.block.rank - 1] = blocks ? depth : b.block.size[b.block.rank - 1];
   if (acc != NULL && acc->kind == VALUE_SCALAR && acc->scalar.kind == LANG_NONE) acc = NULL;
+  const bool repeats = args[2] == NULL && acc != NULL &&
+                       !lang_lower_same_shape(acc->block.size, acc->block.rank, shape.block.size, shape.block.rank);
+  const lang_lower_value bias = repeats ? *acc : shape;
+  if (repeats) acc = NULL;
   if (acc != NULL && !check_accumulator(l, args[2] != NULL ? args[2] : node, acc, &shape)) return false;
   const int target = product_target(l, node, acc, into, &shape);
   if (target == BLOCK_NONE) return false;
@@ -254,7 +258,9 @@ bool lang_lower_dot(lang_lowerer *l, const lang_ast *node, const lang_ast **args
   s.dot.accumulate = acc != NULL;
   s.dot.blocks = blocks;
   *result = lang_lower_block_value(target, shape.block.size, shape.block.rank);
-  return lang_lower_emit(l, node, &s) != NULL;
+  const lang_lower_value product = *result;
+  return lang_lower_emit(l, node, &s) != NULL &&
+         (!repeats || lang_lower_arithmetic(l, node, BLOCK_OP_ADD, &product, &bias, into, result));
 }
 
 // ---- arithmetic
@@ -311,7 +317,10 @@ bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_
   }
   if (!lang_lower_needs_plain(l, node, &v->block)) return false;
   const block_op op = to == BLOCK_F32 ? BLOCK_OP_SCALE : to == BLOCK_I8 ? BLOCK_OP_TO_I8 : BLOCK_OP_TO_I32;
-  return emit_conversion(l, node, op, 1.0, v, to, result);
+  const lang_lower_value integers = *v, one = lang_lower_int(1);
+  if (!emit_conversion(l, node, op, 1.0, &integers, to, result)) return false;
+  lang_lower_curve_note(l, BLOCK_OP_MUL, &integers, &one, result);
+  return true;
 }
 
 typedef struct operands {
@@ -422,8 +431,8 @@ static bool with_number(lang_lowerer *l, const lang_ast *node, operands *o, int 
   return emit_elementwise(l, node, op, target, whole(l, a), number);
 }
 
-bool lang_lower_arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *left,
-                           const lang_lower_value *right, int into, lang_lower_value *result) {
+static bool arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *left,
+                       const lang_lower_value *right, int into, lang_lower_value *result) {
   operands o = {.op = op, .a = *left, .b = *right};
   int64_t size[BLOCK_RANK_MAX];
   int rank;
@@ -443,4 +452,12 @@ bool lang_lower_arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, c
   if (target == BLOCK_NONE) return false;
   *result = lang_lower_block_value(target, size, rank);
   return emit_elementwise(l, node, o.op, target, whole(l, &o.a.block), whole(l, &o.b.block));
+}
+
+bool lang_lower_arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *left,
+                           const lang_lower_value *right, int into, lang_lower_value *result) {
+  const lang_lower_value a = *left, b = *right;
+  if (!arithmetic(l, node, op, &a, &b, into, result)) return false;
+  lang_lower_curve_note(l, op, &a, &b, result);
+  return true;
 }

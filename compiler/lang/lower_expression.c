@@ -326,6 +326,10 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
       return lang_lower_row_exp(l, node, args, result);
     case BUILTIN_RSQRT:
       return lang_lower_row_rsqrt(l, node, args, result);
+    case BUILTIN_ERF:
+    case BUILTIN_TANH:
+    case BUILTIN_SIGMOID:
+      return lang_lower_curve_function(l, node, id, args, result);
     case BUILTIN_RESHAPE:
     case BUILTIN_VIEW:
       return lang_lower_eval(l, args[0], BLOCK_NONE, &v) && eval_shape(l, args[1], size, &rank) &&

@@ -107,7 +107,7 @@ static bool own_blocks(lang_lowerer *l, loop_state *s) {
     l->hint = carried_name(l, s, i);
     if (v->kind == VALUE_BLOCK && lang_lower_references(l, v->block.buffer, v) != 0 && !lang_lower_copy(l, s->node, v))
       return false;
-    if (v->kind == VALUE_BLOCK) v->block.access = NULL, v->block.scaled = NULL;
+    if (v->kind == VALUE_BLOCK) v->block.access = NULL, v->block.scaled = NULL, v->block.curve = NULL;
     s->before[i] = *v;
   }
   return true;

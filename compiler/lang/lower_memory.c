@@ -274,8 +274,8 @@ static bool store_rows(lang_lowerer *l, const lang_ast *node, const lang_ast **a
   if (args[4] != NULL) return lang_lower_fail(l, args[4], "%s is not pooled", lang_lower_rows_text(rows));
   return stored_shape(l, args[0], t->p, &none, size) && lang_lower_row_store(l, args[1], rows, &s) &&
          fits_pointer(l, args[1], &rows->block, size, t->p->rank) &&
-         fits_tensor(l, args[1], BLOCK_I8, &l->program->tensors[t->p->tensor]) && stores_whole_rows(l, args[0], t->p) &&
-         emit_store(l, node, t, &s);
+         fits_tensor(l, args[1], BLOCK_I8, &l->program->tensors[t->p->tensor]) &&
+         (rows->kind == BLOCK_GELU || stores_whole_rows(l, args[0], t->p)) && emit_store(l, node, t, &s);
 }
 
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {

@@ -269,7 +269,7 @@ static bool is_plain_dot(const lang_ast *node) {
   return !acc;
 }
 
-// x + dot(a, b) is dot(a, b, x) when x can be an accumulator.
+// x + dot(a, b) is dot(a, b, x) when x can be an accumulator; what has other shapes (a bias) is added behind it.
 static bool add_product(lang_lowerer *l, const lang_ast *node, const lang_ast *dot, const lang_lower_value *acc,
                         int into, lang_lower_value *result) {
   const lang_ast *args[BUILTIN_ARGS_MAX];

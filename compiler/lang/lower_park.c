@@ -3,6 +3,8 @@
 //
 // Products read the scratchpad, and results leave for main memory: a computed block is stored to memory of the
 // compiler's own and loaded from there. Where in it the iterations have their places, lower_parts.c says.
+#include <math.h>
+
 #include "compiler/block/build.h"
 #include "compiler/lang/lower.h"
 
@@ -47,6 +49,27 @@ bool lang_lower_is_negated(const lang_lowerer *l, int buffer) {
   scale = writer_of(l, to_i8->elementwise.a.view.buffer);
   return scale != NULL && scale->kind == BLOCK_ELEMENTWISE && scale->elementwise.op == BLOCK_OP_SCALE &&
          scale->elementwise.b.is_number && scale->elementwise.b.number < 0;
+}
+
+static bool writes(block_statement *s, int buffer) {
+  block_view *views[BLOCK_VIEWS_MAX];
+  return block_has_target(s) && block_views(s, views) > 0 && views[0]->buffer == buffer;
+}
+
+// Backwards over what was multiplied in place; a product that a loop may have done more than once is not known.
+double lang_lower_largest(const lang_lowerer *l, int buffer) {
+  double factor = 1;
+  for (size_t e = l->event_at; l->program->buffers[buffer].type != BLOCK_I8; e--) {
+    if (e == 0 || (l->events[e - 1]->kind == BLOCK_FOR && factor != 1)) return 0;
+    block_statement *s = l->events[e - 1];
+    if (!writes(s, buffer)) continue;
+    if (s->kind != BLOCK_ELEMENTWISE || s->elementwise.a.is_number) return 0;
+    const block_op op = s->elementwise.op;
+    if (op != BLOCK_OP_COPY && op != BLOCK_OP_TO_I32 && (op != BLOCK_OP_MUL || !s->elementwise.b.is_number)) return 0;
+    if (op == BLOCK_OP_MUL) factor *= fabs(s->elementwise.b.number);
+    buffer = s->elementwise.a.view.buffer;
+  }
+  return -INT8_MIN * factor;
 }
 
 bool lang_lower_is_operand(const lang_lowerer *l, int buffer) {

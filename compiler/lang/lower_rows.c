@@ -40,11 +40,13 @@ static const struct {
     [LOWER_ROWS_VARIANCE] = {"the variance of each row", true},
     [LOWER_ROWS_INVERSE] = {"rsqrt() of the variance of each row", true},
     [LOWER_ROWS_NORMED] = {"layer norm of rows", false},
+    [LOWER_ROWS_CURVE] = {"this function of each element", false},
     [LOWER_ROWS_I8] = {"", false},
 };
 
 const char *lang_lower_rows_text(const lang_lower_rows *rows) {
   if (rows->form != LOWER_ROWS_I8) return forms[rows->form].text;
+  if (rows->kind == BLOCK_GELU) return "GELU";
   return forms[rows->kind == BLOCK_SOFTMAX ? LOWER_ROWS_LEVELS : LOWER_ROWS_NORMED].text;
 }
 
@@ -70,6 +72,11 @@ static bool refuse_norm(lang_lowerer *l, const lang_ast *node, const char *what)
 
 static bool is_norm(const lang_lower_rows *rows) {
   return rows->form >= LOWER_ROWS_TOTAL && rows->form <= LOWER_ROWS_NORMED;
+}
+
+static bool hint_for(lang_lowerer *l, const lang_lower_rows *rows) {
+  if (rows->form == LOWER_ROWS_CURVE) return lang_lower_curve_hint(l);
+  return is_norm(rows) ? false : hint_at_form(l);
 }
 
 static bool made(lang_lowerer *l, const lang_lower_rows *from, lang_lower_rows_form form, lang_lower_value *result) {
@@ -270,6 +277,7 @@ bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_l
                              const lang_lower_value *b, lang_lower_value *result) {
   lang_lower_rows x, y;
   double number;
+  if (lang_lower_is_curve(a) || lang_lower_is_curve(b)) return lang_lower_curve_operator(l, node, a, b, result);
   if (node->op == AST_MUL && a->kind == VALUE_ROWS && lang_lower_is_number(b, &number))
     return times(l, node, a->rows, number, result);
   if (node->op == AST_MUL && b->kind == VALUE_ROWS && lang_lower_is_number(a, &number))
@@ -287,13 +295,14 @@ bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_l
 bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                             lang_lower_value *result) {
   lang_lower_rows rows = *v->rows;
+  if (lang_lower_is_curve(v)) return lang_lower_curve_convert(l, node, &rows, dtype, result);
   rows.kind = rows.form == LOWER_ROWS_LEVELS   ? BLOCK_SOFTMAX
               : rows.form == LOWER_ROWS_NORMED ? BLOCK_LAYER_NORM
                                                : BLOCK_NO_NORM;
   if (rows.kind != BLOCK_NO_NORM && dtype == LANG_INT8) return made(l, &rows, LOWER_ROWS_I8, result);
   lang_lower_fail(l, node, "%s cannot become %s: only softmax and layer norm, int8", lang_lower_rows_text(&rows),
                   lang_dtype_names[dtype]);
-  return is_norm(&rows) ? false : hint_at_form(l);
+  return hint_for(l, &rows);
 }
 
 // ---- stores
@@ -309,11 +318,12 @@ static bool int32_view(lang_lowerer *l, const lang_ast *node, const lang_lower_b
 
 bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_statement *s) {
   if (rows->form != LOWER_ROWS_I8) {
-    lang_lower_fail(l, node, "%s cannot be stored: only all of softmax or layer norm, as int8",
+    lang_lower_fail(l, node, "%s cannot be stored: only all of softmax, layer norm or GELU, as int8",
                     lang_lower_rows_text(rows));
-    return is_norm(rows) ? false : hint_at_form(l);
+    return hint_for(l, rows);
   }
   s->store.epilogue = (block_epilogue){.scaled = true, .scale = 1, .norm = {.kind = rows->kind}};
+  if (rows->kind == BLOCK_GELU) s->store.epilogue = rows->gelu;
   if (rows->kind == BLOCK_SOFTMAX)
     constants_of(rows->scale, rows->block.size[rows->block.rank - 1], &s->store.epilogue.norm);
   s->store.apart = rows->kind == BLOCK_LAYER_NORM && rows->of.buffer != rows->block.buffer;
@@ -325,7 +335,7 @@ bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower
   block_statement s = {.kind = BLOCK_STORE};
   if (rows->form != LOWER_ROWS_I8) {
     lang_lower_fail(l, node, "dot() multiplies int8 blocks: %s become one as a whole", lang_lower_rows_text(rows));
-    return is_norm(rows) ? false : hint_at_form(l);
+    return hint_for(l, rows);
   }
   return lang_lower_row_store(l, node, rows, &s) && lang_lower_park(l, node, &s, &rows->block, result);
 }

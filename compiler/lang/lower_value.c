@@ -139,7 +139,8 @@ static int references_in(const lang_lower_value *v, int buffer) {
     return v->rows->block.buffer == buffer || (v->rows->form == LOWER_ROWS_NORMED && v->rows->of.buffer == buffer) ||
            (v->rows->kind == BLOCK_LAYER_NORM && v->rows->of.buffer == buffer);
   if (v->kind == VALUE_BLOCK)
-    return v->block.buffer == buffer || (v->block.scaled != NULL && v->block.scaled->block.buffer == buffer);
+    return v->block.buffer == buffer || (v->block.scaled != NULL && v->block.scaled->block.buffer == buffer) ||
+           (v->block.curve != NULL && v->block.curve->root.buffer == buffer);
   int count = 0;
   if (v->kind == VALUE_TUPLE)
     for (int i = 0; i < v->tuple.count; i++) count += references_in(&v->tuple.items[i], buffer);

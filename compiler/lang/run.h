@@ -5,6 +5,7 @@
 //   run.c             programs, statements, functions
 //   run_expression.c  expressions of numbers, tuples and pointers; built-in functions
 //   run_pointer.c     indexes, pointers and masks, element by element
+//   run_curve.c       GELU
 //   run_rows.c        maxima, sums and exponentials of rows
 //   run_block.c       loads, stores, products and arithmetic on elements
 #ifndef COMPILER_LANG_RUN_H
@@ -27,7 +28,16 @@ typedef enum {
   RUN_SCALED,  // `whole` times `factor`
   RUN_EXP,     // e to the power of such a block: cells are integers, in units of their own
   RUN_SHARE,   // `whole` divided by `by`, of RUN_EXP both
+  RUN_CURVE,   // of `curve`, with a function: its cells have no meaning
 } lang_run_meaning;
+
+// What elements are of the integers that they were computed from: see run_curve.c.
+enum { RUN_SAMPLES = 128 };
+typedef struct lang_run_curve {
+  const struct lang_run_block *of;  // NULL: they are a number
+  int function;                     // BUILTIN_ERF, BUILTIN_TANH, of `inner`; or 0
+  double at[RUN_SAMPLES], inner[RUN_SAMPLES];
+} lang_run_curve;
 
 typedef struct lang_run_block {
   lang_dtype dtype;
@@ -38,6 +48,7 @@ typedef struct lang_run_block {
   lang_run_meaning meaning;
   const struct lang_run_block *whole, *by;
   double factor;
+  const lang_run_curve *curve;  // of floats; or NULL
 } lang_run_block;
 
 typedef struct lang_run_pointer {
@@ -137,6 +148,13 @@ bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **arg
 bool lang_run_row_rsqrt(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
                            lang_run_value *result);
+// erf(), tanh(), sigmoid(); what floats are of the integers of their operands; GELU as int8.
+bool lang_run_curve_function(lang_runner *r, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                             lang_run_value *result);
+void lang_run_curve_note(lang_runner *r, lang_ast_op op, const lang_run_value *a, const lang_run_value *b,
+                         lang_run_block *result);
+bool lang_run_curve_convert(lang_runner *r, const lang_ast *node, const lang_run_block *b, lang_dtype dtype,
+                            lang_run_value *result);
 lang_run_block *lang_run_new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype);
 
 bool lang_run_load(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);

@@ -28,7 +28,8 @@ static bool needs_block(lang_runner *r, const lang_ast *node, const lang_run_val
 
 // Parts of softmax have no elements that are numbers.
 static bool is_value(lang_runner *r, const lang_ast *node, const lang_run_block *b) {
-  return b->meaning == RUN_PLAIN || b->meaning == RUN_SCALED || lang_run_fail(r, node, "this is a part of softmax");
+  return b->meaning == RUN_PLAIN || b->meaning == RUN_SCALED || b->meaning == RUN_CURVE ||
+         lang_run_fail(r, node, "this is a part of softmax");
 }
 
 // ---- memory
@@ -308,8 +309,11 @@ static lang_run_cell converted(lang_run_cell cell, lang_dtype from, lang_dtype t
 bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_dtype dtype,
                       lang_run_value *result) {
   if (!needs_block(r, node, v) || !is_value(r, node, v->block)) return false;
+  if (v->block->meaning == RUN_CURVE) return lang_run_curve_convert(r, node, v->block, dtype, result);
   lang_run_block *b = lang_run_new_block(r, v->block->size, v->block->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = converted(v->block->cells[e], v->block->dtype, dtype);
+  const lang_run_value one = {.kind = RUN_SCALAR, .scalar = lang_int(1)};
+  lang_run_curve_note(r, AST_MUL, v, &one, b);
   *result = as_value(b);
   return true;
 }
@@ -404,6 +408,7 @@ bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, i
         converted(b->cells[lang_run_matching(b->size, b->rank, made->size, made->rank, e)], b->dtype, dtype);
     made->cells[e] = dtype == LANG_FLOAT32 ? float_cell(op, extreme, x, y) : integer_cell(op, extreme, x, y);
   }
+  if (extreme == 0) lang_run_curve_note(r, op, left, right, made);
   *result = as_value(made);
   return true;
 }

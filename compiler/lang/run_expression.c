@@ -305,6 +305,10 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
       return lang_run_row_rsqrt(r, node, args, result);
     case BUILTIN_EXP:
       return lang_run_row_exp(r, node, args, result);
+    case BUILTIN_ERF:
+    case BUILTIN_TANH:
+    case BUILTIN_SIGMOID:
+      return lang_run_curve_function(r, node, id, args, result);
     case BUILTIN_RESHAPE:
     case BUILTIN_VIEW:
       return lang_run_eval(r, args[0], &v) && shape_of(r, args[1], size, &rank) &&

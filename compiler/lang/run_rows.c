@@ -49,6 +49,8 @@ static lang_run_value times_factor(lang_runner *r, const lang_run_block *whole, 
   made->meaning = RUN_SCALED;
   made->whole = whole;
   made->factor = factor;
+  const lang_run_value from = as_value(whole), number = {.kind = RUN_SCALAR, .scalar = lang_float(factor)};
+  lang_run_curve_note(r, AST_MUL, &from, &number, made);
   return as_value(made);
 }
 

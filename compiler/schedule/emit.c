@@ -247,8 +247,10 @@ static void emit_products(emitter *m, uint32_t count) {
 // ---- stores
 
 static uint64_t activation_of(const sched_store *store) {
-  const bool normed = store->norm != NULL && store->norm->kind == BLOCK_LAYER_NORM;
-  return normed ? ISA_CONFIG_ST_ACTIVATION_LAYERNORM : store->relu;
+  const block_norm_kind kind = store->norm == NULL ? BLOCK_NO_NORM : store->norm->kind;
+  return kind == BLOCK_LAYER_NORM ? ISA_CONFIG_ST_ACTIVATION_LAYERNORM
+         : kind == BLOCK_GELU     ? ISA_CONFIG_ST_ACTIVATION_IGELU
+                                  : store->relu;
 }
 
 static void configure_store(emitter *m, const sched_store *store) {
@@ -273,12 +275,13 @@ static void configure_store(emitter *m, const sched_store *store) {
   command_add(m->out, &i);
 }
 
-// Softmax is the activation with the upper bit, which this configuration has; its constants come in two halves.
+// Softmax is the activation with the upper bit, which this configuration has; its constants come in two halves. Those
+// of GELU fit into one.
 static void configure_norm(emitter *m, const block_norm *norm) {
   const block_norm none = {0}, *set = norm == NULL ? &none : norm;
   if (m->norm == norm || (m->norm != NULL && norm != NULL && memcmp(m->norm, norm, sizeof *norm) == 0)) return;
   m->norm = norm;
-  for (int inverse = norm != NULL; inverse >= 0; inverse--) {
+  for (int inverse = set->kind == BLOCK_SOFTMAX; inverse >= 0; inverse--) {
     command_insn i = insn(ISA_FUNCT_CONFIG_NORM);
     isa_init_config_norm(&i.rs1, &i.rs2);
     isa_set_config_norm_activation_msb(&i.rs1, &i.rs2, set->kind == BLOCK_SOFTMAX);
@@ -292,7 +295,7 @@ static void configure_norm(emitter *m, const block_norm *norm) {
 
 static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
-  configure_norm(m, store->norm != NULL && store->norm->kind == BLOCK_SOFTMAX ? store->norm : NULL);
+  configure_norm(m, store->norm != NULL && store->norm->kind != BLOCK_LAYER_NORM ? store->norm : NULL);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = number_of(m, store->tensor);
   i.rs1 = (uint64_t)store->offset;

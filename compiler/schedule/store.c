@@ -31,8 +31,9 @@ static void put_run(void *context, const sched_run *rows) {
 }
 
 static bool refuse_norm(sched_expand *e, const block_statement *s) {
-  wf_error(e->diag, s->where, "%s of rows needs the normaliser, which array %s has not",
-           block_norm_names[s->store.epilogue.norm.kind], e->array->name);
+  const block_norm_kind kind = s->store.epilogue.norm.kind;
+  wf_error(e->diag, s->where, "%s%s needs the normaliser, which array %s has not", block_norm_names[kind],
+           block_norm_is_of_rows(kind) ? " of rows" : "", e->array->name);
   wf_hint(e->diag, "take an array with units.normaliser: --array transformer-16");
   return false;
 }
@@ -93,7 +94,7 @@ static void put_columns(store_piece *p, const sched_walk *w, const block_stateme
 static int64_t rows_of(const sched_expand *e, const block_statement *s, int64_t columns, int64_t pieces) {
   const block_access *access = &s->store.access;
   const int64_t bytes = (int64_t)block_type_bytes(e->program->tensors[access->tensor].type);
-  if (s->store.epilogue.norm.kind != BLOCK_NO_NORM) return 1;
+  if (block_norm_is_of_rows(s->store.epilogue.norm.kind)) return 1;
   if (e->whole_stores || access->rank < 2 || e->products == 0) return e->derived.dim;
   const block_access_dim *row = &access->dim[access->rank - 2];
   const cost_bank_rows rows = {.bytes = columns * bytes, .stride = row->step * row->stride * bytes, .pieces = pieces};
@@ -225,7 +226,7 @@ bool sched_expand_store(sched_expand *e, const sched_walk *w, const block_statem
              e->program->buffers[b].name, place->dim);
     return false;
   }
-  if (epilogue->norm.kind != BLOCK_NO_NORM) return expand_rows(e, w, s, &part);
+  if (block_norm_is_of_rows(epilogue->norm.kind)) return expand_rows(e, w, s, &part);
   store_piece piece = piece_of(e, w, s);
   put_stores(&piece, list_pieces(&piece, w, s, &part));
   return true;

@@ -55,6 +55,7 @@ static void normalised_rows_read_back(void **state) {
   (void)state;
   reads_what_it_prints("softmax.block");
   reads_what_it_prints("norm.block");
+  reads_what_it_prints("gelu.block");
 }
 
 static void pooled_conv_reads_back(void **state) {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// GELU in kernels: random ones of loaded blocks, of sums, of rounded sums and between two products, in several
+// spellings. Engines leave what the kernel's interpreter says, byte by byte, and results of loaded blocks are near the
+// function. "rtl" as argument: a few on that engine, too; a number: so many programs.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "base/test.h"
+#include "runner/oracle.h"
+#include "sim/run.h"
+
+enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 8 };
+
+typedef struct program {
+  uint64_t seed;
+  bool loaded;  // x is an element times gain times step, the result levels times GELU of it
+  int gain, levels;
+  double step;
+  char text[TEXT_MAX];
+} program;
+
+static int below(program *p, int limit) { return (int)(wf_random_next(&p->seed) % (uint64_t)limit); }
+
+static int size_of(program *p) {
+  static const int sizes[] = {1, 3, 8, 16, 17, 20, 33};
+  return sizes[below(p, 7)];
+}
+
+// ---- text
+
+static const char *spelling(program *p) {
+  static const char *const spellings[] = {
+      "x * 0.5 * (1.0 + tl.math.erf(x * 0.70710678))",
+      "0.5 * x * (1 + libdevice.tanh(0.79788456 * (x + 0.044715 * x * x * x)))",
+      "0.5 * x * (1 + libdevice.tanh(0.79788456 * x * (1 + 0.044715 * x * x)))",
+      "0.5 * x + 0.5 * x * tl.erf(0.70710678 * x)",
+      "x * tl.sigmoid(1.59576912 * (x + x * x * x * 0.044715))",
+      "x - x * 0.5 * (1 - tl.erf(x * 0.70710678))",
+  };
+  return spellings[below(p, 6)];
+}
+
+static void write_head(program *p, FILE *out, const char *tensors, int rows) {
+  fprintf(out,
+          "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n@triton.jit\n"
+          "def gelu(x):\n  return %s\n@triton.jit\ndef k(%s):\n  m = tl.program_id(0) * %d\n",
+          spelling(p), tensors, rows);
+}
+
+// A block of a matrix of `columns`: whole, of `depth` rows, or `rows` rows from m on of `total`.
+static void write_load(FILE *out, const char *name, const char *tensor, int total, int rows, int columns) {
+  const bool whole = total == rows;
+  fprintf(out,
+          "  %s = tl.load(tl.make_block_ptr(%s, (%d, %d), (%d, 1), (%s, 0), (%d, %d), (1, 0)), boundary_check=(0,))\n",
+          name, tensor, total, columns, columns, whole ? "0" : "m", rows, columns);
+}
+
+static void write_store(FILE *out, const char *value, int total, int rows, int columns) {
+  fprintf(out,
+          "  tl.store(tl.make_block_ptr(y, (%d, %d), (%d, 1), (m, 0), (%d, %d), (1, 0)), %s, boundary_check=(0,))\n",
+          total, columns, columns, rows, columns, value);
+}
+
+static void draw_scale(program *p) {
+  p->gain = 1 + below(p, 6);
+  p->step = 0.02 / p->gain * (1 + below(p, 3));
+  p->levels = 4 + below(p, 40);
+}
+
+// Of a loaded block.
+static void write_loaded(program *p, FILE *out, int total, int rows) {
+  const int columns = size_of(p) + 16 * below(p, 3);
+  p->loaded = true;
+  write_head(p, out, "x: tl.int8, y: tl.int8", rows);
+  write_load(out, "a", "x", total, rows, columns);
+  fprintf(out, "  g = (gelu(a * %d * %.9g) * %d).to(tl.int8)\n", p->gain, p->step, p->levels);
+  write_store(out, "g", total, rows, columns);
+}
+
+static int write_sums(program *p, FILE *out, int total, int rows) {
+  const int depth = size_of(p), columns = size_of(p);
+  const bool biased = below(p, 2) == 0;
+  write_head(p, out,
+             biased ? "x: tl.int8, w: tl.int8, b: tl.int32, u: tl.int8, y: tl.int8"
+                    : "x: tl.int8, w: tl.int8, u: tl.int8, y: tl.int8",
+             rows);
+  write_load(out, "a", "x", total, rows, depth);
+  write_load(out, "c", "w", depth, depth, columns);
+  if (biased)
+    fprintf(out, "  s = tl.dot(a, c) + tl.load(tl.make_block_ptr(b, (%d,), (1,), (0,), (%d,), (0,)))[None, :]\n",
+            columns, columns);
+  else
+    fprintf(out, "  s = tl.dot(a, c)\n");
+  return columns;
+}
+
+// Of sums of products, which wrap where they are large.
+static void write_product(program *p, FILE *out, int total, int rows) {
+  const int columns = write_sums(p, out, total, rows);
+  fprintf(out, "  g = (gelu(s * 0.0%d) * 0.%d).to(tl.int8)\n", 1 + below(p, 9), 1 + below(p, 9));
+  write_store(out, "g", total, rows, columns);
+}
+
+// Of rounded sums.
+static void write_rounded(program *p, FILE *out, int total, int rows) {
+  const int columns = write_sums(p, out, total, rows);
+  fprintf(out, "  h = (s * 0.00%d).to(tl.int8)\n  g = (gelu(h * %d * %.9g) * %d).to(tl.int8)\n", 1 + below(p, 9),
+          p->gain, p->step, p->levels);
+  write_store(out, "g", total, rows, columns);
+}
+
+// Between two products.
+static void write_layers(program *p, FILE *out, int total, int rows) {
+  const int columns = write_sums(p, out, total, rows), width = size_of(p);
+  fprintf(out, "  h = (s * 0.00%d).to(tl.int8)\n  g = (gelu(h * %.9g) * %d).to(tl.int8)\n", 1 + below(p, 9), p->step,
+          p->levels);
+  write_load(out, "v", "u", columns, columns, width);
+  write_store(out, "(tl.dot(g, v) * 0.02).to(tl.int8)", total, rows, width);
+}
+
+static void draw(program *p, uint64_t seed) {
+  static void (*const forms[])(program *, FILE *, int, int) = {write_loaded, write_product, write_rounded,
+                                                               write_layers};
+  *p = (program){.seed = seed};
+  const int rows = 4 * (1 + below(p, 5)), programs = 1 + below(p, 3), total = rows * programs - below(p, 4);
+  FILE *out = fmemopen(p->text, sizeof p->text, "w");
+  draw_scale(p);
+  forms[below(p, 4)](p, out, total, rows);
+  fprintf(out, "grid = (%d,)\n", programs);
+  fclose(out);
+}
+
+// ---- runs
+
+static bool judge(const compile_result *compiled, const run_oracle *o, const char *engine) {
+  wf_diag diag = wf_diag_to(stderr);
+  const run_config config = {.engine = sim_engine_find(engine)};
+  run_oracle_verdict verdict;
+  if (run_oracle_judge(o, compiled, &config, &verdict, &diag) && verdict.wrong == 0) return true;
+  print_error("engine %s\n", engine);
+  return false;
+}
+
+static double gelu(double x) { return x / 2 * (1 + erf(x / sqrt(2))); }
+
+// GELU by the polynomial for erf is 0.02 off at most.
+static bool is_near(const program *p, const compile_result *compiled, const run_oracle *o) {
+  const int8_t *x = (const int8_t *)o->before[0], *y = (const int8_t *)o->after[1];
+  bool near = true;
+  for (int64_t e = 0; p->loaded && e < compiled->block->tensors[1].elements; e++) {
+    const double wanted = p->levels * gelu(x[e] * p->gain * p->step);
+    near = near && fabs(y[e] - fmin(fmax(wanted, -128), 127)) <= 0.55 + 0.022 * p->levels;
+  }
+  return near;
+}
+
+static bool run(const program *p, const hw_array *array, bool rtl) {
+  wf_diag diag = wf_diag_to(stderr);
+  const compile_request request = {.file = "gelu.py", .text = p->text, .length = strlen(p->text), .array = array};
+  compile_result compiled;
+  run_oracle o = {0};
+  const bool good = compile(&request, &compiled, &diag) && run_oracle_fill(&o, &compiled, p->seed, &diag) &&
+                    run_oracle_expect(&o, &compiled, &diag) && is_near(p, &compiled, &o) &&
+                    judge(&compiled, &o, "ref") && judge(&compiled, &o, "cycle") &&
+                    (!rtl || judge(&compiled, &o, "rtl"));
+  if (!good) print_error("array %s:\n%s", array->name, p->text);
+  run_oracle_release(&o);
+  compile_release(&compiled);
+  return good;
+}
+
+typedef struct options {
+  int programs;
+  bool rtl;
+} options;
+
+static void test_random(void **state) {
+  static const char *const arrays[] = {"dim4", "dim8", "transformer-16", "dim32"};
+  const options *o = *state;
+  wf_diag diag = wf_diag_to(stderr);
+  for (int i = 0; i < o->programs; i++) {
+    hw_array array;
+    program p;
+    assert_true(hw_array_load(&array, o->rtl ? "transformer-16" : arrays[i % 4], &diag));
+    draw(&p, 2000 + (uint64_t)i);
+    array.units.normaliser = true;
+    assert_true(run(&p, &array, o->rtl));
+  }
+}
+
+// Arrays without the unit say which one has it.
+static void test_needs_unit(void **state) {
+  (void)state;
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  hw_array array;
+  program p;
+  assert_true(hw_array_load(&array, "gemmini-default", &diag));
+  draw(&p, 2000);
+  const compile_request request = {.file = "gelu.py", .text = p.text, .length = strlen(p.text), .array = &array};
+  compile_result compiled;
+  assert_false(compile(&request, &compiled, &diag));
+  compile_release(&compiled);
+  fclose(out);
+  assert_non_null(strstr(messages, "gelu needs the normaliser, which array gemmini-default has not"));
+  assert_non_null(strstr(messages, "--array transformer-16"));
+  free(messages);
+}
+
+int main(int argc, char **argv) {
+  options o = {.programs = PROGRAMS};
+  if (argc > 1 && strcmp(argv[1], "rtl") == 0)
+    o = (options){.programs = RTL_PROGRAMS, .rtl = true};
+  else if (argc > 1)
+    o.programs = atoi(argv[1]);
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o), cmocka_unit_test(test_needs_unit)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
