@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft schedules`: stores of tuned mappings, looked at, joined and cleared (docs/schedules.md).
+// `weft schedules`: stores of tuned mappings, looked at, joined and cleared, through libweft
+// (docs/schedules.md).
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "search/schedules/schedules.h"
-#include "weft_version.h"
 
 typedef struct schedules_options {
   bool other_versions;
@@ -19,33 +17,29 @@ typedef struct job {
   const char *path;
   char **others;  // further files
   int other_count;
-  schedules *store;
-  wf_diag *diag;
+  weft_session *session;
+  weft_schedules *store;
 } job;
 
 // ---- list
 
 static const char sizes[] = "NPQKCRS";
 
-static void print_row(const schedules_row *row) {
-  char class[SCHEDULES_CLASS];
-  schedules_class(&row->layer, class);
-  printf("%s", class);
-  for (int d = 0; d < BLOCK_DIMS; d++)
-    if (row->layer.size[d] != 1) printf(" %c=%" PRId64, sizes[d], row->layer.size[d]);
-  printf(": %s, %s, %" PRIu64 " cycles", row->array_name, row->objective, row->cycles);
+static void print_row(const weft_schedule *row) {
+  printf("%s", row->layer);
+  for (int d = 0; d < WEFT_LAYER_DIMS; d++)
+    if (row->dim[d] != 1) printf(" %c=%" PRId64, sizes[d], row->dim[d]);
+  printf(": %s, %s, %" PRIu64 " cycles", row->array, row->objective, row->cycles);
   if (row->before > 0) printf(" of %" PRIu64, row->before);
   printf(", %s\n", row->origin);
 }
 
-static cJSON *json_row(const schedules_row *row) {
+static cJSON *json_row(const weft_schedule *row) {
   cJSON *object = cJSON_CreateObject(), *size = cJSON_AddArrayToObject(object, "sizes");
-  char class[SCHEDULES_CLASS];
-  schedules_class(&row->layer, class);
-  for (int d = 0; d < BLOCK_DIMS; d++) cJSON_AddItemToArray(size, cJSON_CreateNumber((double)row->layer.size[d]));
-  cJSON_AddStringToObject(object, "class", class);
-  cJSON_AddStringToObject(object, "array", row->array_name);
-  cli_json_hash(object, "array_hash", row->array);
+  for (int d = 0; d < WEFT_LAYER_DIMS; d++) cJSON_AddItemToArray(size, cJSON_CreateNumber((double)row->dim[d]));
+  cJSON_AddStringToObject(object, "class", row->layer);
+  cJSON_AddStringToObject(object, "array", row->array);
+  cli_json_hash(object, "array_hash", row->array_hash);
   cJSON_AddStringToObject(object, "engine", row->engine);
   cJSON_AddStringToObject(object, "objective", row->objective);
   cli_json_count(object, "cycles", row->cycles);
@@ -57,92 +51,82 @@ static cJSON *json_row(const schedules_row *row) {
 
 static bool list(job *j) {
   cJSON *rows = j->common->json == NULL ? NULL : cJSON_CreateArray();
-  for (size_t i = 0; i < schedules_count(j->store); i++) {
+  weft_schedule row = {.size = sizeof row};
+  for (size_t i = 0; weft_schedules_at(j->store, i, &row) == WEFT_OK; i++) {
     if (rows == NULL)
-      print_row(schedules_at(j->store, i));
+      print_row(&row);
     else
-      cJSON_AddItemToArray(rows, json_row(schedules_at(j->store, i)));
+      cJSON_AddItemToArray(rows, json_row(&row));
   }
-  return rows == NULL || cli_write_json(j->common->json, rows, j->diag);
+  return cli_put_json(j->common, rows) == CLI_OK;
 }
 
 // ---- export
 
-static void export_row(const schedules_row *row) {
-  char class[SCHEDULES_CLASS], *mapping = NULL;
-  size_t length = 0;
-  schedules_class(&row->layer, class);
-  FILE *out = open_memstream(&mapping, &length);
-  map_print(&row->mapping, out);
-  fclose(out);
-  wf_csv_field(class, stdout);
-  for (int d = 0; d < BLOCK_DIMS; d++) printf(",%" PRId64, row->layer.size[d]);
+static bool export_row(job *j, size_t index, const weft_schedule *row) {
+  char *mapping = weft_schedules_mapping(j->session, j->store, index);
+  if (!cli_messages(j->session)) return false;
+  cli_csv_field(row->layer);
+  for (int d = 0; d < WEFT_LAYER_DIMS; d++) printf(",%" PRId64, row->dim[d]);
   putchar(',');
-  wf_csv_field(row->array_name, stdout);
-  printf(",%016" PRIx64 ",%s,%s,%" PRIu64 ",%" PRIu64 ",", row->array, row->engine, row->objective, row->cycles,
+  cli_csv_field(row->array);
+  printf(",%016" PRIx64 ",%s,%s,%" PRIu64 ",%" PRIu64 ",", row->array_hash, row->engine, row->objective, row->cycles,
          row->before);
-  wf_csv_field(row->origin, stdout);
+  cli_csv_field(row->origin);
   putchar(',');
-  wf_csv_field(row->version, stdout);
+  cli_csv_field(row->version);
   putchar(',');
-  wf_csv_field(mapping, stdout);
+  cli_csv_field(mapping);
   putchar('\n');
-  free(mapping);
+  weft_free(mapping);
+  return true;
 }
 
 static bool export_rows(job *j) {
+  weft_schedule row = {.size = sizeof row};
   puts("class,n,p,q,k,c,r,s,array,array_hash,engine,objective,cycles,before,origin,version,mapping");
-  for (size_t i = 0; i < schedules_count(j->store); i++) export_row(schedules_at(j->store, i));
-  return true;
+  bool good = true;
+  for (size_t i = 0; good && weft_schedules_at(j->store, i, &row) == WEFT_OK; i++) good = export_row(j, i, &row);
+  return good;
 }
 
 // ---- import
 
-// Whether the store has as good a row for the same; rows without a network's cycles cannot be compared and stay.
-static bool has_better(const schedules *store, const schedules_row *row) {
-  for (size_t i = 0; i < schedules_count(store); i++) {
-    const schedules_row *own = schedules_at(store, i);
-    if (own->array == row->array && map_layer_hash(&own->layer) == map_layer_hash(&row->layer) &&
-        strcmp(own->engine, row->engine) == 0 && strcmp(own->objective, row->objective) == 0)
-      return strcmp(own->origin, row->origin) != 0 || own->cycles <= row->cycles;
-  }
-  return false;
+static weft_schedules *open_store(weft_session *s, const char *path, bool may_be_new) {
+  weft_schedules *store = weft_schedules_open(s, path, may_be_new);
+  cli_messages(s);
+  return store;
+}
+
+static bool save(job *j) {
+  weft_schedules_save(j->session, j->store, j->path);
+  return cli_messages(j->session);
 }
 
 static bool import_from(job *j, const char *path) {
-  schedules *from = schedules_open(path, false, j->diag);
+  weft_schedules *from = open_store(j->session, path, false);
   if (from == NULL) return false;
-  size_t taken = 0;
-  for (size_t i = 0; i < schedules_count(from); i++) {
-    if (has_better(j->store, schedules_at(from, i))) continue;
-    schedules_add(j->store, schedules_at(from, i));
-    taken++;
-  }
-  printf("%s: %zu of %zu rows taken\n", path, taken, schedules_count(from));
-  schedules_destroy(from);
-  return true;
+  uint64_t taken = 0;
+  weft_schedules_import(j->session, j->store, from, &taken);
+  printf("%s: %" PRIu64 " of %zu rows taken\n", path, taken, weft_schedules_count(from));
+  weft_schedules_destroy(from);
+  return cli_messages(j->session);
 }
 
 static bool import(job *j) {
   for (int i = 0; i < j->other_count; i++)
     if (!import_from(j, j->others[i])) return false;
-  return schedules_save(j->store, j->path, j->diag);
+  return save(j);
 }
 
 // ---- prune
 
-static bool is_to_go(void *context, const schedules_row *row) {
-  const schedules_options *o = context;
-  static const char version[] = WEFT_VERSION " (" WEFT_GIT_VERSION ")";
-  if (o->other_versions && strcmp(row->version, version) != 0) return true;
-  return row->before > 0 && row->cycles >= row->before && strcmp(row->objective, "cycles") == 0;
-}
-
 static bool prune(job *j) {
-  schedules_options options = *j->options;
-  const size_t all = schedules_count(j->store), gone = schedules_remove(j->store, is_to_go, &options);
-  if (!schedules_save(j->store, j->path, j->diag)) return false;
-  printf("%s: %zu of %zu rows removed\n", j->path, gone, all);
+  const size_t all = weft_schedules_count(j->store);
+  uint64_t gone = 0;
+  weft_schedules_prune(j->session, j->store, j->options->other_versions, &gone);
+  if (!cli_messages(j->session) || !save(j)) return false;
+  printf("%s: %" PRIu64 " of %zu rows removed\n", j->path, gone, all);
   return true;
 }
 
@@ -178,9 +162,11 @@ static cli_exit run(job *j, const char *name) {
     fprintf(stderr, "weft: error: --json is for list\n");
     return CLI_USAGE;
   }
-  j->store = schedules_open(j->path, actions[a].may_be_new, j->diag);
+  j->session = weft_session_create();
+  j->store = open_store(j->session, j->path, actions[a].may_be_new);
   const bool good = j->store != NULL && actions[a].run(j);
-  schedules_destroy(j->store);
+  weft_schedules_destroy(j->store);
+  weft_session_destroy(j->session);
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
@@ -205,8 +191,6 @@ cli_exit cli_schedules(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  job j = {
-      .common = &common, .options = &o, .path = argv[1], .others = argv + 2, .other_count = argc - 2, .diag = &diag};
+  job j = {.common = &common, .options = &o, .path = argv[1], .others = argv + 2, .other_count = argc - 2};
   return run(&j, argv[0]);
 }

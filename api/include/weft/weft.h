@@ -3,9 +3,9 @@
 //
 // A session is one user's connection: it keeps the messages of its last call and the callback for progress, and one
 // thread at a time may use it. Everything else is an object that a session made. Objects belong to no session: after
-// their creation they do not change, arrays apart, so any number of sessions, each in a thread of its own, may use
-// them. The library has no other state, prints nothing, and ends no process, except that it ends the process when
-// there is no memory, with exit code 70 and a line on stderr.
+// their creation they do not change, arrays and schedules apart, so any number of sessions, each in a thread of its
+// own, may use them. The library has no other state, prints nothing, and ends no process, except that it ends the
+// process when there is no memory, with exit code 70 and a line on stderr.
 //
 // A function that makes an object returns NULL when it fails; others return a weft_status. weft_session_status has the
 // reason, and weft_session_messages the text: one line `file:line:column: error: ..` per problem, with hints, as the
@@ -511,6 +511,45 @@ WEFT_API void weft_fronts_destroy(weft_fronts *fronts);
 WEFT_API weft_status weft_fronts_network(const weft_fronts *fronts, size_t index, weft_front *front);
 WEFT_API weft_status weft_fronts_point(const weft_fronts *fronts, size_t network, size_t index,
                                        weft_front_point *point);
+
+// ---- Stores of tuned mappings
+
+// The rows of a store (docs/schedules.md), read whole: changes are in memory until they are saved.
+typedef struct weft_schedules weft_schedules;
+
+enum { WEFT_LAYER_DIMS = 7 };
+
+typedef struct weft_schedule {
+  size_t size;
+  char layer[96];                // its class: mappings may be carried over to layers of the same
+  int64_t dim[WEFT_LAYER_DIMS];  // of the layer: N, P, Q, K, C, R, S
+  const char *array;
+  uint64_t array_hash;
+  const char *engine, *objective;
+  uint64_t cycles, before;  // with this mapping, and with the mapper's (0: not known)
+  double energy_pj;         // 0: not known
+  const char *origin;       // the network or kernel that was tuned
+  const char *version;      // that wrote it
+} weft_schedule;
+
+// A store that is not there is an error, or empty if it `may_be_new`.
+WEFT_API weft_schedules *weft_schedules_open(weft_session *session, const char *store, bool may_be_new);
+WEFT_API void weft_schedules_destroy(weft_schedules *schedules);
+// All or nothing.
+WEFT_API weft_status weft_schedules_save(weft_session *session, const weft_schedules *schedules, const char *store);
+WEFT_API size_t weft_schedules_count(const weft_schedules *schedules);
+WEFT_API weft_status weft_schedules_at(const weft_schedules *schedules, size_t index, weft_schedule *schedule);
+// The text of a mapping, as weft_kernel_options take it, to be freed with weft_free.
+WEFT_API char *weft_schedules_mapping(weft_session *session, const weft_schedules *schedules, size_t index);
+// Takes the rows of another store that this one does not have, or has with more cycles in the same network. Texts of
+// rows live until then. `taken`, how many, may be NULL.
+WEFT_API weft_status weft_schedules_import(weft_session *session, weft_schedules *schedules, const weft_schedules *from,
+                                           uint64_t *taken);
+// Removes rows that are no faster than the mapper's, and those that other versions wrote. `removed` may be NULL.
+WEFT_API weft_status weft_schedules_prune(weft_session *session, weft_schedules *schedules, bool other_versions,
+                                          uint64_t *removed);
+
+// ---- Reports
 
 // What a report is asked for.
 typedef struct weft_report_options {
