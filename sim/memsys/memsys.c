@@ -28,7 +28,6 @@ struct memsys {
   memsys_answers answers;
   // request channel
   unsigned write_beats_left;  // of the burst under way
-  uint64_t channel_from;      // beats of a burst that was sent as a whole take it before
   uint64_t write_order;       // of the write that was sent last
   uint64_t write_answer;      // the earliest cycle
   bool write_was_last;        // the channel's last grant, for alternation
@@ -213,7 +212,7 @@ static bool acceptable(const memsys *m) {
 }
 
 memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *read, const memsys_request *write) {
-  if (turned_away(m, cycle) || cycle < m->channel_from) return MEMSYS_NOBODY;
+  if (turned_away(m, cycle)) return MEMSYS_NOBODY;
   if (m->write_beats_left != 0) return write != NULL ? MEMSYS_WRITE : MEMSYS_NOBODY;
   // Room on the way to the L2 does not go away by itself.
   if (m->l2 == NULL || !acceptable(m)) catch_up(m, cycle);
@@ -223,7 +222,6 @@ memsys_grant memsys_arbitrate(memsys *m, uint64_t cycle, const memsys_request *r
 }
 
 uint64_t memsys_next_grant(memsys *m, uint64_t cycle) {
-  if (cycle < m->channel_from) return wf_max(cycle + 1, m->channel_from);
   if (m->disturb != 0 || m->write_beats_left != 0 || m->l2 == NULL || acceptable(m)) return cycle + 1;
   return wf_max(cycle + 1, memsys_l2_next_room(m->l2));
 }
@@ -259,16 +257,6 @@ void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request) {
   if (m->l2 != NULL) return;
   bare_decisions(m, cycle);
   bare_write(m, cycle, request);
-}
-
-// Only the L2 does not care when the beats behind the first one come; random delays are drawn for each beat.
-bool memsys_takes_write_bursts(const memsys *m) { return m->l2 != NULL && m->disturb == 0; }
-
-void memsys_write_burst(memsys *m, uint64_t cycle, const memsys_request *request) {
-  assert(memsys_takes_write_bursts(m) && m->write_beats_left == 0);
-  memsys_write(m, cycle, request);
-  m->write_beats_left = 0;
-  m->channel_from = m->write_answer = cycle + beats_of(m, request->bytes);
 }
 
 // ---- response channel

@@ -62,10 +62,6 @@ uint64_t memsys_next_grant(memsys *m, uint64_t cycle);
 // The granted beat is sent.
 void memsys_read(memsys *m, uint64_t cycle, const memsys_request *request);
 void memsys_write(memsys *m, uint64_t cycle, const memsys_request *request);
-// The granted first beat of a write is sent, and the others behind it, one per cycle: no other caller may send before
-// the cycle behind the last. Only if memsys_takes_write_bursts, which does not change once requests were sent.
-void memsys_write_burst(memsys *m, uint64_t cycle, const memsys_request *request);
-bool memsys_takes_write_bursts(const memsys *m);
 
 // The response beat of this cycle, or NULL. It stays until taken.
 const memsys_beat *memsys_response(memsys *m, uint64_t cycle);

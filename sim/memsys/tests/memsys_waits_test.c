@@ -113,62 +113,8 @@ static void waiting_and_polling_agree(void **state) {
   }
 }
 
-// What the port does in a cycle when it wants to read and to write all the time; the sum tells what it saw.
-typedef struct busy_port {
-  memsys *m;
-  bool whole;      // writes are sent burst by burst
-  unsigned beats;  // of the write under way, still to send; whole: none
-  uint64_t reads, writes, sum;
-} busy_port;
-
-static void carry_out(busy_port *p, uint64_t cycle) {
-  const memsys_beat *beat = memsys_response(p->m, cycle);
-  if (beat != NULL) {
-    p->sum = p->sum * 31 + cycle * 4 + beat->write * 2U + beat->last;
-    memsys_take(p->m, cycle);
-  }
-  const memsys_request read = {.id = p->reads % 256, .address = BASE + p->reads * 192, .bytes = 64};
-  const memsys_request write = {.id = p->writes % 256, .address = BASE + 64 + p->writes * 128, .bytes = 64};
-  const bool reads = cycle % 5 != 0;
-  const memsys_grant grant = memsys_arbitrate(p->m, cycle, reads ? &read : NULL, &write);
-  if (grant == MEMSYS_READ) {
-    p->sum = p->sum * 31 + cycle;
-    p->reads++;
-    memsys_read(p->m, cycle, &read);
-  } else if (grant == MEMSYS_WRITE && p->whole) {
-    p->writes++;
-    memsys_write_burst(p->m, cycle, &write);
-    assert_true(memsys_next_grant(p->m, cycle) == cycle + 4);
-  } else if (grant == MEMSYS_WRITE) {
-    memsys_write(p->m, cycle, &write);
-    p->beats = p->beats == 0 ? 3 : p->beats - 1;
-    p->writes += p->beats == 0;
-  }
-}
-
-static void a_burst_is_the_sum_of_its_beats(void **state) {
-  (void)state;
-  hw_array array = dram_array(HW_MEMORY_DDR3);
-  busy_port single = {.m = memsys_create(&array)}, whole = {.m = memsys_create(&array), .whole = true};
-  assert_int_equal(64 / (array.dma.bus_bits / 8), 4);
-  assert_true(memsys_takes_write_bursts(whole.m));
-  for (uint64_t cycle = 0; cycle < 20000; cycle++) {
-    carry_out(&single, cycle);
-    carry_out(&whole, cycle);
-    assert_int_equal(single.reads, whole.reads);
-    assert_int_equal(single.writes + (single.beats != 0), whole.writes);
-    assert_true(single.sum == whole.sum);
-  }
-  assert_true(whole.reads > 500 && whole.writes > 500);
-  memsys_disturb(whole.m, 1);
-  assert_false(memsys_takes_write_bursts(whole.m));
-  memsys_destroy(single.m);
-  memsys_destroy(whole.m);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_refused_request_knows_when_to_ask),
-                                     cmocka_unit_test(waiting_and_polling_agree),
-                                     cmocka_unit_test(a_burst_is_the_sum_of_its_beats)};
+                                     cmocka_unit_test(waiting_and_polling_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
