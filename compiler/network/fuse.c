@@ -70,7 +70,7 @@ void network_tell_mix(network_judgements *known, int first, int count, int64_t s
 }
 
 // Equal parts of the accumulator, or more for one of two steps.
-static const network_shares shares[] = {{{1, 1, 1}}, {{3, 1, 0}}, {{1, 3, 0}}};
+static const network_shares shares[] = {{{1, 1, 1}, {0}}, {{3, 1, 0}, {0}}, {{1, 3, 0}, {0}}};
 enum { SHARES = sizeof shares / sizeof *shares };
 
 // ---- windows
@@ -156,6 +156,25 @@ static bool is_near(const judged *w) {
   return w->mixed != UINT64_MAX && w->mixed - w->mixed / NEAR < w->apart;
 }
 
+static void try_shares(const planner *p, compile_judge judge, network_mix_request *request, judged *w) {
+  const uint64_t cycles = cycles_of(p->net, judge, request);
+  if (cycles >= w->mixed) return;
+  w->mixed = cycles;
+  w->shares = request->shares;
+}
+
+// Tuned: other mappings, of one layer after the other.
+static void try_mappings(const planner *p, compile_judge judge, network_mix_request *request, judged *w) {
+  for (int n = 0; n < w->window.count; n++) {
+    if (network_layer_of(p->net, &p->net->steps[w->window.first + n]) == NULL) continue;
+    for (uint8_t number = 1; number < NETWORK_MIXED_MAPPINGS; number++) {
+      request->shares = w->shares;
+      request->shares.mapping[n] = number;
+      try_shares(p, judge, request, w);
+    }
+  }
+}
+
 // What the steps take one behind the other, and mixed.
 static void judge_by(const planner *p, compile_judge judge, judged *w) {
   const network_mix_request behind = in_context(p->net, w->window);
@@ -166,11 +185,9 @@ static void judge_by(const planner *p, compile_judge judge, judged *w) {
   if (w->apart == UINT64_MAX || !has_waste(p->net, behind.window, w->apart)) return;
   for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w)); i++) {
     mixed.shares = shares[i];
-    const uint64_t cycles = cycles_of(p->net, judge, &mixed);
-    if (cycles >= w->mixed) continue;
-    w->mixed = cycles;
-    w->shares = shares[i];
+    try_shares(p, judge, &mixed, w);
   }
+  if (p->net->options.tuning.count > 1 && w->mixed < w->apart) try_mappings(p, judge, &mixed, w);
 }
 
 // A quicker judge leaves to the other one what is not clearly slower mixed.

@@ -284,13 +284,14 @@ static bool add_tensors(maker *m) {
 static bool compile_one(maker *m, int n, wf_diag *diag) {
   const network_kernel *kernel = &m->net->kernels[m->net->steps[m->request->window.first + n].kernel];
   compile_request request = layer_request(kernel->call, &m->shares[n].array);
-  map_mapping by_rows;
+  map_mapping by_rows[NETWORK_MIXED_MAPPINGS];
   request.for_c = m->net->options.straight;
   network_know_weights(kernel, &request);
   request.mapping = &kernel->mapping;
   if (n >= m->first) {
-    if (map_best_by_rows(m->layers[n], &m->shares[n].array, &by_rows, 1) == 0) return false;
-    request.mapping = &by_rows;
+    const size_t number = m->request->shares.mapping[n - m->first];
+    if (map_best_by_rows(m->layers[n], &m->shares[n].array, by_rows, number + 1) <= number) return false;
+    request.mapping = &by_rows[number];
   }
   compile_result result;
   m->programs[n] = compile_placed(&request, &result, diag);

@@ -10,9 +10,12 @@ typedef struct network_window {
   int first, count;  // steps
 } network_window;
 
-// How the accumulator is shared: parts for each step. The scratchpad is shared by what weights take of it.
+// How the accumulator is shared: parts for each step; and which of a layer's mappings by rows it has, counted from the
+// best by estimate. The scratchpad is shared by what weights take of it.
+enum { NETWORK_MIXED_MAPPINGS = 6 };
 typedef struct network_shares {
   uint8_t accumulator[NETWORK_MIXED_MAX];
+  uint8_t mapping[NETWORK_MIXED_MAX];  // less than NETWORK_MIXED_MAPPINGS
 } network_shares;
 
 // Whether the steps may be mixed: layers of the array in single commands, whose operands in memory are equal or apart,

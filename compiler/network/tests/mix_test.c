@@ -3,11 +3,13 @@
 // faster, and the best of all that could be chosen.
 #include "compiler/network/mix.h"
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "compiler/graph/curve.h"
 #include "compiler/network/tests/build.h"
 #include "compiler/network/tests/outcome.h"
+#include "runner/judge.h"
 
 enum { KINDS = 4 };
 
@@ -101,6 +103,61 @@ static void test_chosen_mixes(void **state) {
     if (n == 0) assert_true(chosen.steps < alone.steps && chosen.cycles < alone.cycles);
     graph_destroy(graphs[n]);
   }
+}
+
+// ---- mappings
+
+// Commands of a mix whose layers have these of their mappings; 0: there are none.
+static uint64_t mixed_digest(const network *net, network_window window, uint8_t first, uint8_t second) {
+  network_place places[NETWORK_MIXED_TENSORS];
+  wf_diag diag = wf_diag_to(stderr);
+  const network_mix_request request = {.window = window,
+                                       .shares = {.accumulator = {1, 1, 1}, .mapping = {first, second}}};
+  command_program *program = network_mix(net, &request, places);
+  if (program == NULL) return 0;
+  assert_true(command_verify(program, &diag));
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  command_print(program, out);
+  fclose(out);
+  const uint64_t digest = wf_hash(WF_HASH_START, text, length);
+  free(text);
+  command_destroy(program);
+  return digest;
+}
+
+static void test_mappings_differ(void **state) {
+  (void)state;
+  graph *g = build_bound();
+  const hw_array array = array_of("gemmini-default");
+  network *net = network_on(g, &array);
+  const network_window window = {1, 2};
+  assert_true(network_can_mix(net, window));
+  const uint64_t best = mixed_digest(net, window, 0, 0);
+  assert_int_not_equal(best, 0);
+  assert_int_equal(mixed_digest(net, window, 0, 0), best);
+  for (uint8_t number = 1; number < NETWORK_MIXED_MAPPINGS; number++) {
+    assert_int_not_equal(mixed_digest(net, window, number, 0), best);
+    assert_int_not_equal(mixed_digest(net, window, 0, number), best);
+  }
+  network_destroy(net);
+  graph_destroy(g);
+}
+
+// With tuning other mappings are tried: the same bytes, and the judge's word is at least as good.
+static void test_tuned_mixes(void **state) {
+  (void)state;
+  graph *g = build_bound();
+  const hw_array array = array_of("gemmini-default");
+  network_options options = {.array = &array, .jobs = 2, .tuning.judge = run_judge, .fuse = NETWORK_FUSE_AUTO};
+  const outcome first = run_with(g, &options, "cycle", RUN_HART_TIMED);
+  options.tuning.count = 2;
+  const outcome tuned = run_with(g, &options, "cycle", RUN_HART_TIMED);
+  assert_int_equal(tuned.digest, first.digest);
+  assert_int_equal(tuned.steps, first.steps);
+  assert_true(tuned.cycles < first.cycles);
+  graph_destroy(g);
 }
 
 // ---- every choice, with savings that are told
@@ -211,6 +268,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps), cmocka_unit_test(test_chosen_mixes),
+                                     cmocka_unit_test(test_mappings_differ), cmocka_unit_test(test_tuned_mixes),
                                      cmocka_unit_test(test_every_choice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,11 +20,10 @@ network *network_on(const graph *g, const hw_array *array) {
   return net;
 }
 
-outcome run_fused(const graph *g, const hw_array *array, const char *engine, run_hart hart, network_fuse_mode fuse) {
+outcome run_with(const graph *g, const network_options *options, const char *engine, run_hart hart) {
   wf_diag diag = wf_diag_to(stderr);
   assert_true(graph_verify(g, &diag));
-  const network_options options = {.array = array, .jobs = 2, .tuning.judge = run_judge, .fuse = fuse};
-  network *net = network_create(g, &options, &diag);
+  network *net = network_create(g, options, &diag);
   assert_non_null(net);
   void **inputs = build_random_inputs(g);
   const run_network_config config = {
@@ -32,7 +31,7 @@ outcome run_fused(const graph *g, const hw_array *array, const char *engine, run
   run_network_result result;
   assert_true(run_network(net, &config, &result, &diag));
   if (result.wrong != 0)
-    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", array->name, engine, result.first.step,
+    fail_msg("%s, %s: step %d (%s), element %llu is %g, not %g", options->array->name, engine, result.first.step,
              net->steps[result.first.step].what, (unsigned long long)result.first.element, result.first.found,
              result.first.expected);
   const outcome o = {result.digest,   result.cycles, result.host_cycles + result.edge_cycles,
@@ -41,6 +40,11 @@ outcome run_fused(const graph *g, const hw_array *array, const char *engine, run
   run_network_release(net, &result);
   network_destroy(net);
   return o;
+}
+
+outcome run_fused(const graph *g, const hw_array *array, const char *engine, run_hart hart, network_fuse_mode fuse) {
+  const network_options options = {.array = array, .jobs = 2, .tuning.judge = run_judge, .fuse = fuse};
+  return run_with(g, &options, engine, hart);
 }
 
 outcome run_on(const graph *g, const hw_array *array, const char *engine, run_hart hart) {
