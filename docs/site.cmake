@@ -11,6 +11,7 @@ set(pages ${OUT}/pages)
 file(REMOVE_RECURSE ${pages})
 file(MAKE_DIRECTORY ${pages})
 foreach(part docs results workloads/gemmini-rtl workloads/spaces workloads/studies workloads/sweeps compiler/unread.def
+             sim/cycle/skip/skip.def
              README.md CHANGELOG.md CONTRIBUTING.md LICENSE)
   get_filename_component(folder ${pages}/${part} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
