@@ -6,16 +6,10 @@
 
 #include "base/random.h"
 #include "base/test.h"
-#include "runner/oracle.h"
-#include "sim/run.h"
+#include "compiler/tests/drawn.h"
 
 static const double leaky_scale = 0.004;
 enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 20 };
-
-typedef struct options {
-  int programs;
-  bool rtl;
-} options;
 
 typedef struct shape {
   int rows, columns;
@@ -152,15 +146,6 @@ static void draw(program *p, uint64_t seed) {
 
 // ---- runs
 
-static bool judge(const compile_result *compiled, const run_oracle *o, const char *engine) {
-  wf_diag diag = wf_diag_to(stderr);
-  const run_config config = {.engine = sim_engine_find(engine)};
-  run_oracle_verdict verdict;
-  if (run_oracle_judge(o, compiled, &config, &verdict, &diag) && verdict.wrong == 0) return true;
-  print_error("engine %s\n", engine);
-  return false;
-}
-
 // -128 is out of reach.
 static int leaky(const program *p, int32_t sum) {
   const double scale = leaky_scale * (sum < 0 ? p->slope / 8.0 : 1);
@@ -185,29 +170,21 @@ static bool parks(const compile_result *compiled) {
   return false;
 }
 
+static bool holds(const void *drawn, const compile_result *compiled, const run_oracle *o) {
+  return parks(compiled) && is_leaky(drawn, o);
+}
+
 static bool run(const program *p, const hw_array *array, bool rtl) {
-  wf_diag diag = wf_diag_to(stderr);
-  const compile_request request = {.file = "chain.py", .text = p->text, .length = strlen(p->text), .array = array};
-  compile_result compiled;
-  run_oracle o = {0};
-  const bool good = compile(&request, &compiled, &diag) && parks(&compiled) &&
-                    run_oracle_fill(&o, &compiled, p->seed, &diag) && run_oracle_expect(&o, &compiled, &diag) &&
-                    is_leaky(p, &o) && judge(&compiled, &o, "ref") && judge(&compiled, &o, "cycle") &&
-                    (!rtl || judge(&compiled, &o, "rtl"));
-  if (!good) print_error("array %s:\n%s", array->name, p->text);
-  run_oracle_release(&o);
-  compile_release(&compiled);
-  return good;
+  return drawn_run(&(drawn_kernel){
+      .file = "chain.py", .text = p->text, .seed = p->seed, .array = array, .rtl = rtl, .holds = holds, .program = p});
 }
 
 static void test_random(void **state) {
-  static const char *const arrays[] = {"dim4", "dim8", "transformer-16", "dim32"};
-  const options *o = *state;
-  wf_diag diag = wf_diag_to(stderr);
+  const drawn_options *o = *state;
   for (int i = 0; i < o->programs; i++) {
     hw_array array;
     program p;
-    assert_true(hw_array_load(&array, o->rtl ? "transformer-16" : arrays[i % 4], &diag));
+    assert_true(drawn_array(o, i, &array));
     draw(&p, 1000 + (uint64_t)i);
     array.units.normaliser |= p.normed;
     assert_true(run(&p, &array, o->rtl));
@@ -215,11 +192,7 @@ static void test_random(void **state) {
 }
 
 int main(int argc, char **argv) {
-  options o = {.programs = PROGRAMS};
-  if (argc > 1 && strcmp(argv[1], "rtl") == 0)
-    o = (options){.programs = RTL_PROGRAMS, .rtl = true};
-  else if (argc > 1)
-    o.programs = atoi(argv[1]);
+  drawn_options o = drawn_options_of(argc, argv, PROGRAMS, RTL_PROGRAMS);
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

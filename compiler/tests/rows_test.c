@@ -6,15 +6,9 @@
 
 #include "base/random.h"
 #include "base/test.h"
-#include "runner/oracle.h"
-#include "sim/run.h"
+#include "compiler/tests/drawn.h"
 
 enum { TEXT_MAX = 2048, PROGRAMS = 60, RTL_PROGRAMS = 24, DEPTH_MAX = 80 };
-
-typedef struct options {
-  int programs;
-  bool rtl;
-} options;
 
 // One program: rows of int8 or int32, or of a product with a depth.
 typedef struct program {
@@ -168,47 +162,29 @@ static bool is_near(const program *p, const run_oracle *o) {
 
 // ---- runs
 
-static bool judge(const program *p, const compile_result *compiled, const run_oracle *o, const char *engine) {
-  wf_diag diag = wf_diag_to(stderr);
-  const run_config config = {.engine = sim_engine_find(engine)};
-  run_oracle_verdict verdict;
-  if (run_oracle_judge(o, compiled, &config, &verdict, &diag) && verdict.wrong == 0) return true;
-  print_error("engine %s, array %s:\n%s", engine, compiled->commands->array->name, p->text);
-  return false;
+static bool holds(const void *drawn, const compile_result *compiled, const run_oracle *o) {
+  (void)compiled;
+  return is_near(drawn, o);
 }
 
 static bool run(const program *p, const hw_array *array, bool rtl) {
-  wf_diag diag = wf_diag_to(stderr);
   const lang_arg args[] = {{"x_ptr", lang_type(p->wide ? LANG_INT32 : LANG_INT8)}, {"scale", lang_float(p->scale)}};
-  const compile_request request = {.file = "rows.py",
+  return drawn_run(&(drawn_kernel){.file = "rows.py",
                                    .text = p->text,
-                                   .length = strlen(p->text),
+                                   .seed = p->seed,
+                                   .arguments = p->depth == 0 ? (lang_args){args, 2} : (lang_args){args + 1, 1},
                                    .array = array,
-                                   .arguments = p->depth == 0 ? (lang_args){args, 2} : (lang_args){args + 1, 1}};
-  compile_result compiled;
-  run_oracle o = {0};
-  bool good = compile(&request, &compiled, &diag) && run_oracle_fill(&o, &compiled, p->seed, &diag) &&
-              run_oracle_expect(&o, &compiled, &diag);
-  if (good && !is_near(p, &o)) {
-    print_error("far from what it is in floating point\n");
-    good = false;
-  }
-  good = good && judge(p, &compiled, &o, "ref") && judge(p, &compiled, &o, "cycle") &&
-         (!rtl || judge(p, &compiled, &o, "rtl"));
-  if (!good) print_error("array %s, scale %g:\n%s", array->name, p->scale, p->text);
-  run_oracle_release(&o);
-  compile_release(&compiled);
-  return good;
+                                   .rtl = rtl,
+                                   .holds = holds,
+                                   .program = p});
 }
 
 static void test_random(void **state) {
-  static const char *const arrays[] = {"dim4", "dim8", "transformer-16", "dim32"};
-  const options *o = *state;
-  wf_diag diag = wf_diag_to(stderr);
+  const drawn_options *o = *state;
   for (int i = 0; i < o->programs; i++) {
     hw_array array;
     program p;
-    assert_true(hw_array_load(&array, o->rtl ? "transformer-16" : arrays[i % 4], &diag));
+    assert_true(drawn_array(o, i, &array));
     array.units.normaliser = true;
     draw(&p, 1000 + (uint64_t)i);
     assert_true(run(&p, &array, o->rtl));
@@ -216,11 +192,7 @@ static void test_random(void **state) {
 }
 
 int main(int argc, char **argv) {
-  options o = {.programs = PROGRAMS};
-  if (argc > 1 && strcmp(argv[1], "rtl") == 0)
-    o = (options){.programs = RTL_PROGRAMS, .rtl = true};
-  else if (argc > 1)
-    o.programs = atoi(argv[1]);
+  drawn_options o = drawn_options_of(argc, argv, PROGRAMS, RTL_PROGRAMS);
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ typedef struct cycle_engine {
   bool counting;         // a performance counter is in use: every unit is stepped in every cycle and reports its events
   bool eager;            // step every unit in every cycle
   uint32_t may_skip;     // ways to leave out cycles that may be taken, a bit each (skip/skip.def)
-  uint32_t skips;        // those that are: none while counting
+  uint32_t skips;        // ways of skip.def in use: none while counting
   uint32_t due;          // units to step in cycle `now`, a bit each, besides those whose wake time has come
   uint8_t issuable;      // by class: the station's oldest command waits for nothing but its controller
   uint64_t now;          // the clock: the cycle being carried out, between cycles the next one

@@ -545,7 +545,7 @@ WEFT_API char *weft_schedules_mapping(weft_session *session, const weft_schedule
 // rows live until then. `taken`, how many, may be NULL.
 WEFT_API weft_status weft_schedules_import(weft_session *session, weft_schedules *schedules, const weft_schedules *from,
                                            uint64_t *taken);
-// Removes rows that are no faster than the mapper's, and those that other versions wrote. `removed` may be NULL.
+// Removes rows no faster than the mapper's mapping, and rows that other versions wrote. `removed` may be NULL.
 WEFT_API weft_status weft_schedules_prune(weft_session *session, weft_schedules *schedules, bool other_versions,
                                           uint64_t *removed);
 
