@@ -88,7 +88,7 @@ static weft_step step_of(const network *net, const network_step *step, const run
   snprintf(bound, SIM_BOUND_TEXT, "%s", f.bound);
   return (weft_step){.name = step->name,
                      .operation = graph_op_name(step->node->op),
-                     .kind = step->place == GRAPH_ON_ARRAY ? "array" : "host",
+                     .kind = network_step_place(step),
                      .program = step->what,
                      .bound = bound,
                      .edge = step->edge,

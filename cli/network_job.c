@@ -2,6 +2,7 @@
 // A network from file to program: see network_job.h.
 #include "cli/network_job.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "base/progress.h"
 #include "cli/npy.h"
 #include "cli/onnx_dims.h"
+#include "compiler/graph/repeat.h"
 #include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
 #include "hw/array_text.h"
@@ -46,6 +48,10 @@ const wf_option network_job_rows[NETWORK_JOB_OPTIONS] = {
     {"fuse", WF_TEXT(network_job_options, fuse), "off|auto|all",
      "networks: mix neighbouring layers into one stream of commands: auto where simulating both ways says that it is "
      "faster, all wherever it is possible (default off)"},
+    {"images", WF_POSITIVE(network_job_options, images), "N",
+     "networks: N runs, each with inputs of its own, in one program (default 1)"},
+    {"overlap", WF_TEXT(network_job_options, overlap), "off|auto",
+     "networks: hart and array work at one time where that is faster (default: auto for several images)"},
     {"normaliser", WF_TEXT(network_job_options, normaliser), "on|off",
      "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one)"},
     {"dims", WF_TEXT(network_job_options, dims), "NAME=N,..",
@@ -277,6 +283,25 @@ static cli_exit set_fuse(const network_job_options *options, network_job *job) {
   return CLI_USAGE;
 }
 
+enum { IMAGES_MAX = 64 };
+
+static cli_exit set_images(const network_job_options *options, network_job *job) {
+  const char *text = options->overlap;
+  if (options->images > IMAGES_MAX) {
+    fprintf(stderr, "weft: error: --images %" PRIu64 ": at most %d\n", options->images, IMAGES_MAX);
+    return CLI_USAGE;
+  }
+  job->images = options->images == 0 ? 1 : (int)options->images;
+  job->overlap = text == NULL ? job->images > 1 && job->fuse == NETWORK_FUSE_OFF : strcmp(text, "auto") == 0;
+  if (text != NULL && !job->overlap && strcmp(text, "off") != 0) {
+    fprintf(stderr, "weft: error: --overlap %s\n  hint: one of off, auto\n", text);
+    return CLI_USAGE;
+  }
+  if (!job->overlap || job->fuse == NETWORK_FUSE_OFF) return CLI_OK;
+  fputs("weft: error: --overlap auto excludes --fuse: steps that are mixed have no loops of the hardware\n", stderr);
+  return CLI_USAGE;
+}
+
 // On where the array has the unit; "on" for an array without one is a mistake.
 static cli_exit set_normaliser(const network_job_options *options, network_job *job) {
   const char *text = options->normaliser;
@@ -331,6 +356,12 @@ static bool quantise(const cli_common *common, const network_job_options *option
   return true;
 }
 
+static void repeat(network_job *job) {
+  if (job->images == 1) return;
+  job->one = job->placed;
+  job->placed = graph_repeat(job->one, job->images);
+}
+
 static bool read_mappings(const char *path, network_mappings *mappings, wf_diag *diag) {
   if (path == NULL) return true;
   size_t length;
@@ -353,6 +384,7 @@ static network *create(const network_job_options *options, network_job *job, net
   const network_options lowering = {.array = &job->array,
                                     .tuning = job->tuning,
                                     .fuse = job->fuse,
+                                    .overlap = job->overlap,
                                     .jobs = (unsigned)options->jobs,
                                     .straight = options->straight,
                                     .mapping = network_mappings_find,
@@ -375,6 +407,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);
   if (code == CLI_OK) code = set_fuse(options, job);
+  if (code == CLI_OK) code = set_images(options, job);
   const tuning_others others = job->fuse == NETWORK_FUSE_AUTO ? TUNING_OTHERS_BY_TIME : TUNING_NO_OTHERS;
   if (code == CLI_OK) code = tuning_open(&options->tuning, others, &job->array, &job->tuning, diag);
   if (code == CLI_OK)
@@ -384,9 +417,10 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   job->model = read_model(options, path, diag);
   job->read_seconds = wf_process_seconds() - start;
   if (job->model == NULL || !network_check_size(job->model, &job->array, options->int8_ends, diag) ||
-      !read_calibration(options, job, diag) || !quantise(common, options, job, diag) ||
-      !read_inputs(options, job, diag))
+      !read_calibration(options, job, diag) || !quantise(common, options, job, diag))
     return CLI_BAD_INPUT;
+  repeat(job);
+  if (!read_inputs(options, job, diag)) return CLI_BAD_INPUT;
   network_mappings mappings = {0};
   const bool read = read_mappings(options->mappings, &mappings, diag);
   wf_busy *busy = wf_busy_begin(common->quiet, "compiling the network", CLI_BUSY_AFTER);
@@ -407,5 +441,6 @@ void network_job_release(network_job *job) {
   cli_names_release(&job->keep);
   wf_free(job->quality);
   if (job->placed != NULL) graph_destroy(job->placed);
+  graph_destroy(job->one);
   if (job->model != NULL) graph_destroy(job->model);
 }

@@ -20,6 +20,8 @@ typedef struct network_job_options {
   const char *inputs;            // files, separated by commas; NULL: random
   const char *normaliser;        // "on", "off"; NULL: on where the array has one
   const char *fuse;              // "off", "auto", "all"; NULL: off
+  const char *overlap;           // "off", "auto"; NULL: auto for several images
+  uint64_t images;               // runs of the network in one program; 0: 1
   const char *input_type;        // of images: "int8", "uint8"; NULL: int8
   const char *dims;              // "NAME=N,..": open dimensions of a file; NULL: none
   const char *outputs;           // "NAME,..": where the network ends; NULL: as the file says
@@ -41,7 +43,7 @@ typedef struct network_job_options {
 // Worse outputs are warned of, in dB.
 enum { NETWORK_JOB_POOR_DB = 20 };
 
-enum { NETWORK_JOB_OPTIONS = 24 };
+enum { NETWORK_JOB_OPTIONS = 26 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_job_rows[NETWORK_JOB_OPTIONS];
 
@@ -49,6 +51,9 @@ typedef struct network_job {
   hw_array array;
   compile_tuning tuning;
   graph *model, *placed;
+  graph *one;  // of several images: that of one, whose constants `placed` has; or NULL
+  int images;
+  bool overlap;
   network *net;
   network_fuse_mode fuse;
   schedule_store schedules;

@@ -36,8 +36,15 @@ static void print_cycles(const network_report *report, FILE *out) {
   fprintf(out, "  on array   %s, utilisation %.2f %%\n", wf_thousands(r->array_cycles, number),
           100 * ratio((double)r->macs, dim * dim * (double)r->array_cycles));
   fprintf(out, "  on host    %s\n", wf_thousands(r->host_cycles, number));
+  if (r->both_cycles > 0)
+    fprintf(out, "  on both    %s at one time, utilisation %.2f %% of the array\n",
+            wf_thousands(r->both_cycles, number),
+            100 * ratio((double)r->macs, dim * dim * (double)(r->array_cycles + r->both_cycles)));
   fprintf(out, "  at ends    %s, the host's, for int8 in and out of the network\n",
           wf_thousands(r->edge_cycles, number));
+  if (report->job->images > 1)
+    fprintf(out, "per image    %s, of %d\n", wf_thousands(r->cycles / (uint64_t)report->job->images, number),
+            report->job->images);
   fprintf(out, "time         %.3f ms at %u MHz\n", (double)r->cycles / (1e3 * report->job->array.chip.clock_mhz),
           report->job->array.chip.clock_mhz);
 }
@@ -222,7 +229,7 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   cJSON_AddStringToObject(object, "node", s->name);
   cJSON_AddStringToObject(object, "operator", graph_op_name(s->node->op));
   cJSON_AddStringToObject(object, "result", shape);
-  cJSON_AddStringToObject(object, "place", s->place == GRAPH_ON_ARRAY ? "array" : "host");
+  cJSON_AddStringToObject(object, "place", network_step_place(s));
   if (s->node->reason != NULL) cJSON_AddStringToObject(object, "reason", s->node->reason);
   cJSON_AddStringToObject(object, "program", s->what);
   cJSON_AddBoolToObject(object, "edge", s->edge);
@@ -255,6 +262,8 @@ static void add_totals(const network_report *report, cJSON *document) {
     cli_json_count(document, "array_cycles", r->array_cycles);
     cli_json_count(document, "host_cycles", r->host_cycles);
     cli_json_count(document, "edge_cycles", r->edge_cycles);
+    cli_json_count(document, "both_cycles", r->both_cycles);
+    cli_json_count(document, "images", (uint64_t)report->job->images);
   }
   cli_json_count(document, "macs", r->macs);
   cli_json_count(document, "commands", r->commands);
@@ -365,7 +374,7 @@ void network_report_csv(const network_report *report, FILE *out) {
     const run_step_figures f = run_step_figures_of(net, step, r);
     fprintf(out, "%d,", s);
     wf_csv_field(step->name, out);
-    fprintf(out, ",%s,%s,", graph_op_name(step->node->op), step->place == GRAPH_ON_ARRAY ? "array" : "host");
+    fprintf(out, ",%s,%s,", graph_op_name(step->node->op), network_step_place(step));
     wf_csv_field(step->what, out);
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64, step->macs, r->cycles,
             f.utilisation, r->units.bus_read_bytes, r->units.bus_written_bytes, f.energy_uj, r->wrong);

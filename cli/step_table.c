@@ -191,12 +191,14 @@ static void fill(const step_table *t, int step, const run_step_result *r, const 
   number(to->text[STEP], true, (uint64_t)step);
   // Of a node that takes several steps, those before the last are named by what they do for it: copy, gemm, ..
   const int word = (int)strcspn(s->what, " ");
-  if (s->makes)
+  if (s->part_count > 0)
+    snprintf(to->text[OPERATOR], FIELD, "%d steps", s->part_count);
+  else if (s->makes)
     snprintf(to->text[OPERATOR], FIELD, "%s", graph_op_name(s->node->op));
   else
     snprintf(to->text[OPERATOR], FIELD, "%.*s", word, s->what);
   step_table_shape(t->net->graph, s->node, to->text[RESULT], FIELD);
-  snprintf(to->text[PLACE], FIELD, "%s", s->place == GRAPH_ON_ARRAY ? "array" : "host");
+  snprintf(to->text[PLACE], FIELD, "%s", network_step_place(s));
   snprintf(to->text[CYCLES], FIELD, "-");
   number(to->text[CYCLES], r->timed, r->cycles);
   if (s->macs != 0 && r->cycles != 0) snprintf(to->text[UTILISATION], FIELD, "%.2f", 100 * f->utilisation);

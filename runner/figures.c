@@ -10,7 +10,7 @@ run_step_figures run_step_figures_of(const network *net, const network_step *ste
   run_step_figures f = {.bound = ""};
   const double dim = hw_derive(net->options.array).dim;
   f.utilisation = ratio((double)r->macs, dim * dim * (double)r->cycles);
-  if (step->place == GRAPH_ON_HOST) {
+  if (step->place == GRAPH_ON_HOST && step->part_count == 0) {
     snprintf(f.bound, sizeof f.bound, "%s", r->timed ? "the hart" : "not timed");
   } else if (r->has_units) {
     sim_figures_bound(&r->units, f.bound);

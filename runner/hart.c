@@ -51,8 +51,11 @@ struct run_machine_hart {
 };
 
 static host_port_result late_command(void *context, arch_command *command, uint64_t *cycle, uint64_t *response) {
-  (void)context, (void)command, (void)cycle, (void)response;
-  return HOST_PORT_ILLEGAL;
+  late_port *late = context;
+  *cycle += late->base;
+  const host_port_result result = late->port.command(late->port.context, command, cycle, response);
+  *cycle -= late->base;
+  return result;
 }
 
 static bool late_fence(void *context, uint64_t *cycle) {
@@ -64,8 +67,8 @@ static bool late_fence(void *context, uint64_t *cycle) {
 }
 
 static uint64_t late_room(void *context, uint64_t cycle) {
-  (void)context;
-  return cycle;
+  late_port *late = context;
+  return late->port.room(late->port.context, cycle + late->base) - late->base;
 }
 
 static uint64_t late_memory(void *context, uint64_t cycle, uint64_t address, bool write) {
@@ -155,8 +158,13 @@ bool run_hart_step(run_machine *m, const network_step *step, run_step_result *re
     if (!report_end(m, step, &m->hart->result)) return false;
     const host_counts after = hart_counts(m), these = host_counts_between(&before, &after);
     host_counts_add(&result->hart, &these, 1);
+    result->commands += these.instructions[HOST_COMMAND];
     result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }
   result->timed = true;
+  if (step->part_count > 0) {
+    m->array_ran = true;
+    result->macs = run_machine_macs(m, step);
+  }
   return true;
 }

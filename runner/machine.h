@@ -37,6 +37,9 @@ static inline void *run_machine_at(const run_machine *m, network_place place, ui
 // Carries out a step.
 bool run_machine_step(run_machine *m, const network_step *step, run_step_result *result);
 
+// Multiply-accumulates of the array's parts of a step.
+uint64_t run_machine_macs(const run_machine *m, const network_step *step);
+
 // A host step on the hart (hart.c).
 bool run_hart_open(run_machine *m);
 bool run_hart_step(run_machine *m, const network_step *step, run_step_result *result);

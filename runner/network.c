@@ -14,12 +14,15 @@ typedef struct network_runner {
   const network *net;
   const run_network_config *config;
   run_network_result *result;
-  int next;  // step
+  int next;    // step
+  int *lasts;  // by node: the last step that makes it; -1: none does
 } network_runner;
 
 static void add_up(run_network_result *all, const network_step *step, const run_step_result *one) {
   all->cycles += one->cycles;
-  if (step->place == GRAPH_ON_ARRAY)
+  if (step->part_count > 0)
+    all->both_cycles += one->cycles;
+  else if (step->place == GRAPH_ON_ARRAY)
     all->array_cycles += one->cycles;
   else if (step->edge)
     all->edge_cycles += one->cycles;
@@ -30,9 +33,28 @@ static void add_up(run_network_result *all, const network_step *step, const run_
   host_counts_add(&all->hart, &one->hart, 1);
 }
 
-// The steps of one node.
+// ---- which steps make a node
+
+static void add_lasts(const network_runner *r, const network_step *step, int number) {
+  const graph_node *nodes = r->net->graph->nodes;
+  r->lasts[step->node - nodes] = number;
+  for (int n = 0; n < step->also_count; n++) r->lasts[step->also[n] - nodes] = number;
+  for (int p = 0; p < step->part_count; p++) add_lasts(r, &step->part[p], number);
+}
+
+static void find_lasts(network_runner *r) {
+  r->lasts = WF_NEW_ARRAY((size_t)r->net->graph->node_count + 1, int);
+  for (int n = 0; n < r->net->graph->node_count; n++) r->lasts[n] = -1;
+  for (int s = 0; s < r->net->step_count; s++) add_lasts(r, &r->net->steps[s], s);
+}
+
+static int last_of(const network_runner *r, const graph_node *node) { return r->lasts[node - r->net->graph->nodes]; }
+
+// ---- steps
+
+// The steps up to the last one of a node.
 static bool run_node(network_runner *r, const graph_node *node) {
-  while (r->next < r->net->step_count && r->net->steps[r->next].node == node) {
+  while (r->next <= last_of(r, node)) {
     if (wf_stop_wanted(r->config->stop)) return false;
     const network_step *step = &r->net->steps[r->next];
     run_step_result *one = &r->result->steps[r->next];
@@ -77,15 +99,6 @@ static bool run_all(network_runner *r) {
   return true;
 }
 
-// Whether the step that ran last has left the node's results, too.
-static bool is_made_by_last(const network_runner *r, const graph_node *node) {
-  if (r->next == 0) return false;
-  const network_step *last = &r->net->steps[r->next - 1];
-  for (int n = 0; n < last->also_count; n++)
-    if (last->also[n] == node) return true;
-  return false;
-}
-
 // The interpreter leads, and each node's steps follow it.
 static bool after_node(void *context, const graph *g, const graph_node *node, void *const *values) {
   network_runner *r = context;
@@ -93,10 +106,11 @@ static bool after_node(void *context, const graph *g, const graph_node *node, vo
   const int first = r->next;
   if (!run_node(r, node)) return false;
   const uint64_t compared = r->result->compared, wrong = r->result->wrong;
-  if (r->next > first || is_made_by_last(r, node)) {
-    run_check_node(&r->machine, node, r->next - 1, values, r->result);
-    r->result->steps[r->next - 1].compared += r->result->compared - compared;
-    r->result->steps[r->next - 1].wrong += r->result->wrong - wrong;
+  const int last = last_of(r, node);
+  if (last >= 0) {
+    run_check_node(&r->machine, node, last, values, r->result);
+    r->result->steps[last].compared += r->result->compared - compared;
+    r->result->steps[last].wrong += r->result->wrong - wrong;
   }
   report(r, first);
   return true;
@@ -116,6 +130,7 @@ static bool run_checked(network_runner *r, wf_diag *diag) {
 bool run_network(const network *net, const run_network_config *config, run_network_result *result, wf_diag *diag) {
   *result = (run_network_result){.steps = WF_NEW_ARRAY((size_t)net->step_count + 1, run_step_result)};
   network_runner r = {.net = net, .config = config, .result = result};
+  find_lasts(&r);
   const bool good =
       run_machine_open(&r.machine, net, config, diag) && (config->check ? run_checked(&r, diag) : run_all(&r));
   if (good) {
@@ -123,6 +138,7 @@ bool run_network(const network *net, const run_network_config *config, run_netwo
     result->has_units = run_session_units(r.machine.session, &result->units);
   }
   run_machine_close(&r.machine);
+  wf_free(r.lasts);
   result->stopped = !good && wf_stop_wanted(config->stop);
   return good;
 }

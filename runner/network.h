@@ -27,8 +27,9 @@ typedef struct run_mismatch {
 } run_mismatch;
 
 typedef struct run_network_result {
-  run_step_result *steps;                                   // step_count; run_network_release frees them
-  uint64_t cycles, array_cycles, host_cycles, edge_cycles;  // host_cycles without, edge_cycles those of edge steps
+  run_step_result *steps;  // step_count; run_network_release frees them
+  // host_cycles without, edge_cycles those of edge steps; both_cycles: in which hart and array had steps
+  uint64_t cycles, array_cycles, host_cycles, edge_cycles, both_cycles;
   uint64_t commands, macs;
   uint64_t compared, wrong;  // bytes of int8 and other integers, floats that are too far off
   run_mismatch first;        // if wrong

@@ -9,7 +9,8 @@
 
 #include "compiler/network/network.h"
 
-// network_create; with fuse auto never slower than without. `inputs`: per input of the graph.
+// network_create; with fuse auto never slower than without; with overlap that of runner/overlap.h. `inputs`: per input
+// of the graph.
 network *run_settle_network(const graph *placed, const network_options *options, const void *const *inputs,
                             wf_diag *diag);
 

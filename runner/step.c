@@ -96,6 +96,30 @@ static bool array_step(run_machine *m, const network_step *step, run_step_result
   return good;
 }
 
+uint64_t run_machine_macs(const run_machine *m, const network_step *step) {
+  uint64_t macs = 0;
+  for (int p = 0; p < step->part_count; p++)
+    if (step->part[p].place == GRAPH_ON_ARRAY)
+      macs += command_useful_macs(m->net->kernels[step->part[p].kernel].program, step->part[p].macs);
+  return macs;
+}
+
+static bool carry_out(run_machine *m, const network_step *step, run_step_result *result);
+
+// Without a hart that has time, what hart and array do at one time is done one after the other.
+static bool part_steps(run_machine *m, const network_step *step, run_step_result *result) {
+  for (int p = 0; p < step->part_count; p++) {
+    run_step_result part = {0};
+    if (!carry_out(m, &step->part[p], &part)) return false;
+    result->cycles += part.cycles;
+    result->timed = result->timed || part.timed;
+    result->commands += part.commands;
+    result->macs += part.macs;
+    host_counts_add(&result->hart, &part.hart, 1);
+  }
+  return true;
+}
+
 static bool native_step(run_machine *m, const network_step *step) {
   struct weft_host_call *calls = WF_NEW_ARRAY((size_t)step->call_count + 1, struct weft_host_call);
   for (int c = 0; c < step->call_count; c++) {
@@ -111,13 +135,15 @@ static bool native_step(run_machine *m, const network_step *step) {
   return false;
 }
 
+static bool carry_out(run_machine *m, const network_step *step, run_step_result *result) {
+  if (step->place == GRAPH_ON_ARRAY) return array_step(m, step, result);
+  if (m->hart_program != NULL) return run_hart_step(m, step, result);
+  return step->part_count > 0 ? part_steps(m, step, result) : native_step(m, step);
+}
+
 bool run_machine_step(run_machine *m, const network_step *step, run_step_result *result) {
   *result = (run_step_result){.start = run_session_cycle(m->session)};
-  bool good;
-  if (step->place == GRAPH_ON_ARRAY)
-    good = array_step(m, step, result);
-  else
-    good = m->hart_program != NULL ? run_hart_step(m, step, result) : native_step(m, step);
+  const bool good = carry_out(m, step, result);
   take_units(m, result);
   return good;
 }

@@ -10,9 +10,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/tasks.h"
 #include "compiler/layer/layer.h"
 #include "compiler/network/private.h"
+#include "isa/isa_fields.h"
 
 typedef struct shared {
   network *net;
@@ -34,6 +36,22 @@ static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *di
 void network_know_weights(const network_kernel *kernel, compile_request *request) {
   request->known_tensor = layer_kernels[kernel->call->kernel].weights;
   request->known = kernel->weights;
+}
+
+static bool brings_constants(const command_program *program) {
+  for (int t = 0; t < program->tensor_count; t++)
+    if (program->tensors[t].contents != NULL) return true;
+  return false;
+}
+
+static bool has_loops(const command_program *program) {
+  for (size_t n = 0; n < program->count; n++) {
+    const command_node *node = &program->nodes[n];
+    if (node->kind == COMMAND_INSN &&
+        (node->insn.funct == ISA_FUNCT_LOOP_WS || node->insn.funct == ISA_FUNCT_LOOP_CONV_WS))
+      return true;
+  }
+  return false;
 }
 
 // Takes the program out of the result, of which nothing else is needed.
@@ -60,6 +78,37 @@ static bool compile_kernel(const network *net, network_kernel *kernel, wf_diag *
   return good;
 }
 
+// Takes as much of the sums into one loop as half of the memories can hold: fewer loops, each of which lasts longer.
+static void lengthen(const map_layer *layer, const hw_array *array, map_mapping *mapping) {
+  const int64_t dim = hw_derive(array).dim, depth = layer->size[BLOCK_DIM_C];
+  for (int64_t loops = 1; loops < mapping->dram[BLOCK_DIM_C]; loops++) {
+    map_mapping longer = *mapping;
+    longer.tile[BLOCK_DIM_C] = wf_align_up(wf_ceil_div(depth, loops), dim);
+    longer.dram[BLOCK_DIM_C] = wf_ceil_div(depth, longer.tile[BLOCK_DIM_C]);
+    if (!map_check(layer, &longer, array, NULL)) continue;
+    *mapping = longer;
+    return;
+  }
+}
+
+// The kernel by the hardware's loops, where these can do it.
+static void compile_loops(const network *net, network_kernel *kernel) {
+  if (!net->options.loops || kernel->call == NULL || kernel->weights != NULL || !kernel->call->is_layer) return;
+  wf_diag silent = wf_diag_to(NULL);
+  const hw_array *array = net->options.array;
+  map_mapping mapping;
+  if (!map_default(&kernel->call->layer, array, NULL, BLOCK_STYLE_LOOP, &mapping, &silent)) return;
+  lengthen(&kernel->call->layer, array, &mapping);
+  compile_request request = layer_request(kernel->call, array);
+  request.mapping = &mapping;
+  compile_result result = {0};
+  if (compile(&request, &result, &silent) && !brings_constants(result.commands) && has_loops(result.commands)) {
+    kernel->loops = result.commands;
+    result.commands = NULL;
+  }
+  compile_release(&result);
+}
+
 static void deliver(shared *s, const char *messages, unsigned errors, bool good) {
   pthread_mutex_lock(&s->lock);
   if (messages != NULL && s->diag->out != NULL) fputs(messages, s->diag->out);
@@ -76,6 +125,7 @@ static void compile_one(void *context, size_t number) {
   FILE *out = open_memstream(&messages, &length);
   wf_diag diag = wf_diag_to(out);
   const bool good = compile_kernel(s->net, &s->net->kernels[number], &diag);
+  if (good) compile_loops(s->net, &s->net->kernels[number]);
   if (out != NULL) fclose(out);
   deliver(s, messages, diag.errors, good);
   free(messages);
@@ -139,8 +189,7 @@ void network_add_constants(network *net, network_kernel *kernel) {
 }
 
 // What the commands of a step reach of its operands' buffers, which may be more than the tensors.
-void network_widen(network *net, const network_step *step) {
-  const command_program *program = net->kernels[step->kernel].program;
+static void widen_for(network *net, const network_step *step, const command_program *program) {
   for (int o = 0; o < step->operand_count; o++) {
     const network_operand *operand = &step->operands[o];
     if (operand->place.buffer < 0) continue;
@@ -151,6 +200,12 @@ void network_widen(network *net, const network_step *step) {
       if (buffer->bytes < end) buffer->bytes = end;
     }
   }
+}
+
+void network_widen(network *net, const network_step *step) {
+  const network_kernel *kernel = &net->kernels[step->kernel];
+  widen_for(net, step, kernel->program);
+  if (kernel->loops != NULL && net->options.slots != NULL) widen_for(net, step, kernel->loops);
 }
 
 bool network_compile(network *net, wf_diag *diag) {

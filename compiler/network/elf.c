@@ -57,7 +57,7 @@ static bool write_data(command_build *b, const network *net, const void *const *
   fputs("  .data\n", data);
   for (int n = 0; n < net->buffer_count && good; n++) {
     const network_buffer *buffer = &net->buffers[n];
-    if (buffer->contents != NULL && buffer->last >= buffer->first)
+    if (buffer->contents != NULL && buffer->commands == NULL && buffer->last >= buffer->first)
       good = command_build_write_object(b, data, network_buffer_name(b->arena, n), buffer->contents,
                                         buffer->content_bytes, buffer->bytes);
   }

@@ -7,6 +7,7 @@
 
 #include "base/name.h"
 #include "compiler/network/elf.h"
+#include "compiler/network/overlap/agenda.h"
 #include "compiler/network/private.h"
 
 typedef struct writer {
@@ -29,6 +30,8 @@ char *network_buffer_name(wf_arena *arena, int buffer) { return wf_arena_format(
 static const char *place_text(const writer *w, network_place place) {
   if (place.buffer < 0) return "arena";
   const network_buffer *buffer = &w->net->buffers[place.buffer];
+  if (buffer->commands != NULL)
+    return wf_arena_format(w->arena, "(const char *)commands%d + %" PRIu64, place.buffer, place.offset);
   if (buffer->contents != NULL)
     return wf_arena_format(w->arena, "%s + %" PRIu64, network_buffer_name(w->arena, place.buffer), place.offset);
   return wf_arena_format(w->arena, "arena + %" PRIu64, buffer->address - network_arena_start(w->net) + place.offset);
@@ -49,7 +52,8 @@ static void put_buffers(const writer *w) {
   fprintf(w->out, "static uint8_t arena[%" PRIu64 "] __attribute__((aligned(64)));\n",
           net->arena_bytes == 0 ? 64 : net->arena_bytes);
   for (int b = 0; b < net->buffer_count; b++)
-    if (net->buffers[b].contents != NULL && is_used(&net->buffers[b])) put_extern(w, b);
+    if (net->buffers[b].contents != NULL && net->buffers[b].commands == NULL && is_used(&net->buffers[b]))
+      put_extern(w, b);
   for (int i = 0; i < net->graph->input_count; i++) fprintf(w->out, "extern const uint8_t input%d[];\n", i);
 }
 
@@ -62,6 +66,28 @@ static void put_kernels(const writer *w) {
       if (program->tensors[t].contents == NULL)
         fprintf(w->out, "%s%svoid *", count++ == 0 ? "" : ", ", program->tensors[t].written ? "" : "const ");
     fputs(");\n", w->out);
+  }
+}
+
+// ---- commands beside calls of the host's operators
+
+static const char *word_text(const writer *w, uint64_t word, network_place place) {
+  if (place.buffer < 0) return wf_arena_format(w->arena, "0x%" PRIx64, word);
+  place.offset += word;
+  return wf_arena_format(w->arena, "(uint64_t)(%s)", place_text(w, place));
+}
+
+static void put_commands(const writer *w) {
+  for (int b = 0; b < w->net->buffer_count; b++) {
+    const network_buffer *buffer = &w->net->buffers[b];
+    if (buffer->commands == NULL) continue;
+    fprintf(w->out, "static const struct weft_host_command commands%d[] = {\n", b);
+    for (size_t c = 0; c < buffer->content_bytes / sizeof(struct weft_host_command); c++) {
+      const network_slot_command *command = &buffer->commands[c];
+      fprintf(w->out, "    {%u, %s, %s},\n", command->funct, word_text(w, command->rs1, command->place_rs1),
+              word_text(w, command->rs2, command->place_rs2));
+    }
+    fputs("};\n", w->out);
   }
 }
 
@@ -108,7 +134,7 @@ static void put_calls(const writer *w) {
   for (int s = 0; s < w->net->step_count; s++) {
     const network_step *step = &w->net->steps[s];
     if (step->place != GRAPH_ON_HOST) continue;
-    fprintf(w->out, "static const struct weft_host_call calls%d[] = {\n", s);
+    fprintf(w->out, "static %sstruct weft_host_call calls%d[] = {\n", step->part_count > 0 ? "" : "const ", s);
     for (int c = 0; c < step->call_count; c++) put_call(w, &step->calls[c]);
     fputs("};\n", w->out);
   }
@@ -208,6 +234,7 @@ bool network_write_main(const network *net, FILE *out, wf_diag *diag) {
       out);
   put_buffers(&w);
   put_kernels(&w);
+  put_commands(&w);
   put_calls(&w);
   put_names(&w);
   bool has_host = false;

@@ -18,7 +18,10 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
   bool good = network_check_size(g, options->array, false, diag) && network_lower_graph(net, diag);
   if (good) network_chain(net);
-  good = good && network_compile(net, diag) && network_fuse(net, diag) && network_plan(net, diag);
+  good = good && network_compile(net, diag) && network_fuse(net, diag);
+  if (good) network_overlap(net);
+  good = good && network_plan(net, diag);
+  if (good) network_fill_commands(net);
   if (good) return net;
   network_destroy(net);
   return NULL;
@@ -26,6 +29,7 @@ network *network_create(const graph *g, const network_options *options, wf_diag 
 
 void network_destroy(network *net) {
   if (net == NULL) return;
+  for (int k = 0; k < net->kernel_count; k++) command_destroy(net->kernels[k].loops);
   for (int k = 0; k < net->kernel_count; k++)
     if (net->kernels[k].program != NULL && !net->kernels[k].shared) command_destroy(net->kernels[k].program);
   wf_arena_destroy(net->arena);
@@ -64,7 +68,7 @@ void network_print(const network *net, FILE *out) {
     const network_step *step = &net->steps[s];
     fprintf(out, "  %4d ", s);
     wf_name_write(WF_NAME_TERMINAL, step->name, out);
-    fprintf(out, ": %s %s\n", step->place == GRAPH_ON_ARRAY ? "array" : "host", step->what);
+    fprintf(out, ": %s %s\n", network_step_place(step), step->what);
     for (int o = 0; o < step->operand_count; o++)
       print_place(net, step->operands[o].param, step->operands[o].place, out);
     print_host(net, step, out);

@@ -32,6 +32,7 @@ typedef struct network_buffer {
   uint64_t bytes;        // with what wide loads read behind the end
   const void *contents;  // of a constant; NULL: of the arena
   uint64_t content_bytes;
+  const struct network_slot_command *commands;  // of a list of commands, whose contents they become; NULL: of none
   int first, last;              // steps that use it; -1 and step_count: filled before, read after the run
   struct network_buffer *home;  // whose place it takes over; NULL: it has its own,
   int until;                    // which it and those that took it over use up to this step
@@ -50,6 +51,7 @@ typedef struct network_kernel {
   const int8_t *weights;     // that are the kernel's own, for they have blocks of zeros; NULL: any
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
+  command_program *loops;    // the same by the hardware's loops, if the options ask for it and there is one; or NULL
   bool shared;               // the program is another kernel's
   network_place *constants;  // per tensor of the program: of those that it brings along; buffer -1: of the others
   map_mapping mapping;       // of a layer
@@ -67,7 +69,8 @@ typedef struct network_call {
   network_place place[WEFT_HOST_OPERANDS];  // and these stand for them
 } network_call;
 
-typedef struct network_step {
+typedef struct network_step network_step;
+struct network_step {
   const graph_node *node;
   graph_place place;
   const char *name, *what;  // the node's name; the text of the kernel, or the operators of the hart
@@ -81,15 +84,22 @@ typedef struct network_step {
   int parts;                // steps that it stands for, if several are mixed; else 0
   const graph_node **also;  // nodes besides `node` that a step of several mixed kernels completes
   int also_count;
-  bool edge;   // turns the network's input or output into or out of int8
-  bool makes;  // the last step of its node: the node's outputs are there
-} network_step;
+  bool edge;           // turns the network's input or output into or out of int8
+  bool makes;          // the last step of its node: the node's outputs are there
+  network_step *part;  // of steps that hart and array do at one time (overlap/overlap.h): these; NULL: it is none
+  int part_count;
+};
 
 typedef enum {
   NETWORK_FUSE_OFF,   // every step by itself
   NETWORK_FUSE_AUTO,  // neighbouring steps are mixed where the judge says that it pays
   NETWORK_FUSE_ALL,   // they are mixed where they can be
 } network_fuse_mode;
+
+// Where it is done: "array", "host", or "both" at one time.
+static inline const char *network_step_place(const network_step *step) {
+  return step->part_count > 0 ? "both" : step->place == GRAPH_ON_ARRAY ? "array" : "host";
+}
 
 // What is known of windows of steps, for networks of one graph, array and mappings that are created one after the
 // other: equal windows are judged once, and what a window saved in the network counts in place of what the judge said.
@@ -106,7 +116,12 @@ typedef struct network_options {
   network_judgements *judgements;  // borrowed; NULL: none are known, and small gains are left alone
   unsigned jobs;                   // threads that compile; 0: 1
   bool straight;                   // commands without loops: for C, which finds its own; loops take less memory
-  bool timing;                     // the steps are only timed: kernels that differ in scales alone share a program
+  // Hart and array work at one time where the network is faster so (runner/overlap.h).
+  bool overlap;
+  bool loops;                         // kernels are compiled for the hardware's loops, too
+  const struct network_slots *slots;  // borrowed: which steps hart and array do at one time (overlap/overlap.h); with
+                                      // `loops` and without mixes. NULL: none
+  bool timing;                        // the steps are only timed: kernels that differ in scales alone share a program
   // The mapping of a kernel; NULL, or returns NULL: the mapper's.
   const map_mapping *(*mapping)(void *context, const layer_call *call);
   void *context;

@@ -35,21 +35,23 @@ static void use_outputs(network *net, const graph_node *node, int step) {
     if (node->outputs[o] != GRAPH_NONE) use(net, net->tensors[node->outputs[o]], step);
 }
 
+static void use_step(network *net, const network_step *step, int s) {
+  for (int o = 0; o < step->operand_count; o++) use(net, step->operands[o].place, s);
+  if (step->place == GRAPH_ON_ARRAY) use_constants(net, &net->kernels[step->kernel], s);
+  for (int c = 0; c < step->call_count; c++)
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(net, step->calls[c].place[o], s);
+  if (step->makes) use_outputs(net, step->node, s);
+  for (int n = 0; n < step->also_count; n++) use_outputs(net, step->also[n], s);
+  for (int p = 0; p < step->part_count; p++) use_step(net, &step->part[p], s);
+}
+
 static void find_lives(network *net) {
   const graph *g = net->graph;
   for (int b = 0; b < net->buffer_count; b++) {
     net->buffers[b].first = net->step_count;
     net->buffers[b].last = -1;
   }
-  for (int s = 0; s < net->step_count; s++) {
-    const network_step *step = &net->steps[s];
-    for (int o = 0; o < step->operand_count; o++) use(net, step->operands[o].place, s);
-    if (step->place == GRAPH_ON_ARRAY) use_constants(net, &net->kernels[step->kernel], s);
-    for (int c = 0; c < step->call_count; c++)
-      for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(net, step->calls[c].place[o], s);
-    if (step->makes) use_outputs(net, step->node, s);
-    for (int n = 0; n < step->also_count; n++) use_outputs(net, step->also[n], s);
-  }
+  for (int s = 0; s < net->step_count; s++) use_step(net, &net->steps[s], s);
   for (int i = 0; i < g->input_count; i++) use(net, net->tensors[g->inputs[i]], -1);
   for (int i = 0; i < g->output_count; i++) use(net, net->tensors[g->outputs[i]], net->step_count);
 }
@@ -87,7 +89,7 @@ static bool find_in_place(const network *net, const network_step *step, network_
     *y = step->operands[1].place;
     return true;
   }
-  const int operand = step->call_count == 1 ? overwritten(&step->calls[0].call) : 0;
+  const int operand = step->call_count == 1 && step->part_count == 0 ? overwritten(&step->calls[0].call) : 0;
   if (operand == 0) return false;
   *y = step->calls[0].place[0];
   *x = step->calls[0].place[operand];

@@ -186,6 +186,10 @@ void network_add_constants(network *net, network_kernel *kernel);
 void network_know_weights(const network_kernel *kernel, compile_request *request);
 // Buffers become as large as what the commands of a step reach of them.
 void network_widen(network *net, const network_step *step);
+// Steps that hart and array do at one time, as the options say (overlap/overlap.c), and what becomes of their commands
+// when everything has its place.
+void network_overlap(network *net);
+void network_fill_commands(network *net);
 // Lives, places, addresses; reports what does not fit in main memory.
 bool network_plan(network *net, wf_diag *diag);
 

@@ -40,6 +40,11 @@ host_visit *host_cells_visit(const struct weft_host_call *call);
 host_visit *host_qnorm_visit(const struct weft_host_call *call);
 bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status);
 
+// TURNS, and the calls behind it; WEFT_HOST_NO_SUCH_OP where there is no array.
+enum weft_host_status host_turns_run(struct weft_host_call *calls);
+// A call becomes the part of it that a turn says.
+void host_take_part(struct weft_host_call *call, const struct weft_host_turn *part);
+
 // Rows of int8 whose elements lie side by side, int8 again; both may stand in one place.
 struct host_qrow {
   int8_t *to;

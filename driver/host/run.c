@@ -72,14 +72,15 @@ enum weft_host_status weft_host_run(const struct weft_host_call *call) {
       host_reduce_visit, host_normalise_visit, host_top_visit, host_cells_visit, host_sample_visit};
   struct host_place start;
   for (unsigned o = 0; o < WEFT_HOST_OPERANDS; o++) start.at[o] = call->operand[o].data;
+  enum weft_host_status status;
+  if (call->op >= WEFT_HOST_QSOFTMAX && host_qrows_run(call, &start, &status)) return status;
   host_row *row = find_row(call);
   if (row != NULL) return run_rows(call, row, &start);
   for (unsigned f = 0; f < sizeof inner_families / sizeof *inner_families; f++) {
     host_visit *visit = inner_families[f](call);
     if (visit != NULL) return host_each(call, 0, call->outer, &start, visit, NULL);
   }
-  enum weft_host_status status;
-  return host_qrows_run(call, &start, &status) ? status : WEFT_HOST_NO_SUCH_OP;
+  return WEFT_HOST_NO_SUCH_OP;
 }
 
 // ---- chains
@@ -130,6 +131,7 @@ static int64_t points_of(const struct weft_host_call *call) {
 }
 
 static enum weft_host_status run_chain(const struct weft_host_call *calls) {
+  if (calls->op == WEFT_HOST_TURNS) return host_turns_run((struct weft_host_call *)(uintptr_t)calls);
   struct link links[WEFT_HOST_CHAIN];
   const unsigned count = calls->chain;
   for (unsigned n = 0; n < count; n++) {

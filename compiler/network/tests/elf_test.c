@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/test.h"
+#include "compiler/graph/repeat.h"
 #include "compiler/network/tests/build.h"
+#include "compiler/network/tests/slots.h"
 #include "runner/network.h"
 #include "sim/run.h"
 
@@ -61,13 +63,10 @@ static void check_outputs(const network *net, const run_network_result *result, 
   }
 }
 
-static void check_network(graph *g, const char *array_name) {
+// The program of a network, which is destroyed.
+static void check_program(network *net, const hw_array *array) {
+  const graph *g = net->graph;
   wf_diag diag = wf_diag_to(stderr);
-  hw_array array;
-  assert_true(hw_array_load(&array, array_name, &diag));
-  const network_options options = {.array = &array, .straight = true};
-  network *net = network_create(g, &options, &diag);
-  assert_non_null(net);
   void **inputs = build_random_inputs(g);
   const run_network_config config = {
       .engine = sim_engine_find("cycle"), .inputs = (const void *const *)inputs, .check = true};
@@ -80,11 +79,11 @@ static void check_network(graph *g, const char *array_name) {
   close(file);
   const network_elf_config elf = {.inputs = (const void *const *)inputs, .jobs = 2};
   assert_int_equal(network_write_elf(net, &elf, path, &diag), COMMAND_ELF_DONE);
-  const elf_run cycle = run_elf(path, &array, "cycle");
+  const elf_run cycle = run_elf(path, array, "cycle");
   check_steps(net, &result, cycle.text);
   check_outputs(net, &result, cycle.text);
   if (on_hardware) {
-    const elf_run rtl = run_elf(path, &array, "rtl");
+    const elf_run rtl = run_elf(path, array, "rtl");
     assert_string_equal(rtl.text, cycle.text);
     assert_int_equal(rtl.cycles, cycle.cycles);
     free(rtl.text);
@@ -94,7 +93,29 @@ static void check_network(graph *g, const char *array_name) {
   build_free_inputs(g, inputs);
   run_network_release(net, &result);
   network_destroy(net);
+}
+
+static void check_network(graph *g, const char *array_name) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_true(hw_array_load(&array, array_name, &diag));
+  const network_options options = {.array = &array, .straight = true};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  check_program(net, &array);
   graph_destroy(g);
+}
+
+// Two runs in one program, whose hart and array work at one time.
+static void test_overlap(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_true(hw_array_load(&array, "dim8", &diag));
+  graph *one = build_attention(), *two = graph_repeat(one, 2);
+  check_program(network_in_slots(two, &array, NETWORK_NEAREST_FIRST), &array);
+  graph_destroy(two);
+  graph_destroy(one);
 }
 
 static void test_residual(void **state) {
@@ -123,7 +144,8 @@ static void test_first_blocks_full(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest small[] = {cmocka_unit_test(test_residual), cmocka_unit_test(test_attention)};
+  const struct CMUnitTest small[] = {cmocka_unit_test(test_residual), cmocka_unit_test(test_attention),
+                                     cmocka_unit_test(test_overlap)};
   const struct CMUnitTest blocks[] = {cmocka_unit_test(test_first_blocks)};
   const struct CMUnitTest full[] = {cmocka_unit_test(test_first_blocks_full)};
   const char *which = argc > 2 ? argv[2] : "small";

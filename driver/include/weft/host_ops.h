@@ -59,6 +59,20 @@ struct weft_host_call {
   float number[WEFT_HOST_NUMBERS];
 };
 
+// What TURNS has in turn: commands for the array; calls of the hart, whole or a part of them; waiting until the array
+// is idle. A part has one point of each dimension before `dim`, and `count` points from `at[dim]` on of that.
+enum { WEFT_HOST_TURN_DIMS = 3 };
+enum weft_host_turn_kind { WEFT_HOST_TURN_COMMANDS, WEFT_HOST_TURN_CALLS, WEFT_HOST_TURN_FENCE };
+struct weft_host_turn {
+  uint16_t kind, dim;
+  uint32_t first;  // command, or call behind that of TURNS
+  uint32_t count;  // commands; points, 0: the whole call
+  uint32_t at[WEFT_HOST_TURN_DIMS];
+};
+struct weft_host_command {
+  uint64_t funct, rs1, rs2;
+};
+
 enum weft_host_status {
   WEFT_HOST_OK,
   WEFT_HOST_NO_SUCH_OP,    // or not for these types
@@ -70,6 +84,8 @@ enum weft_host_status weft_host_run(const struct weft_host_call *call);
 // Calls one after the other. Those that go element by element may be chained: the first one says how many calls there
 // are in its `chain`. Each of them has `lead` first dimensions with as many points as the others' ones; at each point
 // all of them are carried out for the dimensions behind, so that what one writes is in the cache when the next reads.
+// Calls behind one of TURNS, as many as its `chain` says with itself, are carried out when it is their turn; these
+// calls must not be constants, for they are changed and changed back.
 enum { WEFT_HOST_CHAIN = 8 };
 enum weft_host_status weft_host_run_all(const struct weft_host_call *calls, size_t count);
 
