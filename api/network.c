@@ -3,7 +3,9 @@
 #include "api/run.h"
 #include "base/alloc.h"
 #include "base/tasks.h"
+#include "compiler/graph/repeat.h"
 #include "compiler/mapping/mapping.h"
+#include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/tune.h"
 #include "search/layers/program.h"
@@ -16,6 +18,8 @@ typedef struct loaded {
   char *name;
   layers_program program;
   const layers_form *form;
+  graph *all;         // of several images; NULL: the form's
+  void **all_inputs;  // of them
   network *net;
 } loaded;
 
@@ -27,6 +31,9 @@ static void drop(void *owner) {
   loaded *n = owner;
   if (atomic_fetch_sub(&n->users, 1) > 1) return;
   network_destroy(n->net);
+  for (int i = 0; n->all != NULL && i < n->all->input_count; i++) wf_free(n->all_inputs[i]);
+  wf_free(n->all_inputs);
+  graph_destroy(n->all);
   layers_program_release(&n->program);
   wf_free(n->name);
   wf_free(n);
@@ -50,25 +57,38 @@ static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {
   return n->form != NULL;
 }
 
+static void repeat(loaded *n, uint32_t images) {
+  if (images <= 1) return;
+  n->all = graph_repeat(n->form->placed, (int)images);
+  n->all_inputs = quantise_random_inputs(n->all, 1);
+}
+
+static const void *const *inputs_of(const loaded *n) {
+  return (const void *const *)(n->all != NULL ? n->all_inputs : n->form->inputs);
+}
+
 static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
   const network_options options = {.array = &n->array,
                                    .tuning = run_tuning(o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
+                                   .overlap = o->overlap,
                                    .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
-  const run_tune_request request = {.placed = n->form->placed,
+  repeat(n, o->images);
+  const run_tune_request request = {.placed = n->all != NULL ? n->all : n->form->placed,
                                     .options = &options,
-                                    .inputs = (const void *const *)n->form->inputs,
-                                    .values = n->form->values};
+                                    .inputs = inputs_of(n),
+                                    .values = n->all != NULL ? NULL : n->form->values};
   n->net = run_tune_network(&request, diag);
   return n->net != NULL;
 }
 
 static bool sizes_good(weft_session *s, const weft_network_options *o) {
   const uint64_t sizes[] = {o->image, o->sequence, o->batch, o->divisor, o->depth};
-  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024 };
+  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024, IMAGES_MAX = 64 };
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (sizes[i] >> SIZE_MAX_BITS != 0) return api_refuse(s, "a size of the network is too large"), false;
   if (o->tune > MAP_BEST_MAX) return api_refuse(s, "tune is at most %d", MAP_BEST_MAX), false;
   if (o->jobs > JOBS_MAX) return api_refuse(s, "jobs are at most %d", JOBS_MAX), false;
+  if (o->images > IMAGES_MAX) return api_refuse(s, "images are at most %d", IMAGES_MAX), false;
   if (o->float_ends && o->uint8_images) return api_refuse(s, "uint8_images excludes float_ends"), false;
   return true;
 }
@@ -166,7 +186,7 @@ weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_ru
   const run_network_config config = {
       .engine = engine,
       .options = &of_engine,
-      .inputs = inputs != NULL ? inputs : (const void *const *)n->loaded->form->inputs,
+      .inputs = inputs != NULL ? inputs : inputs_of(n->loaded),
       .check = o.check,
       .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
       .progress = tell,

@@ -114,9 +114,10 @@ weft_run *api_run_of_network(const network *net, const run_network_result *r, vo
                               .array_cycles = r->array_cycles,
                               .host_cycles = r->host_cycles,
                               .edge_cycles = r->edge_cycles,
+                              .both_cycles = r->both_cycles,
                               .commands = r->commands,
                               .macs = r->macs,
-                              .utilisation = utilisation(net->options.array, r->macs, r->array_cycles),
+                              .utilisation = utilisation(net->options.array, r->macs, r->array_cycles + r->both_cycles),
                               .compared = r->compared,
                               .wrong = r->wrong,
                               .digest = r->digest};

@@ -309,7 +309,7 @@ static void test_network(void **state) {
   assert_int_equal(weft_run_totals(run, &totals), WEFT_OK);
   assert_true(totals.compared > 0);
   assert_int_equal(totals.wrong, 0);
-  assert_int_equal(totals.cycles, totals.array_cycles + totals.host_cycles + totals.edge_cycles);
+  assert_int_equal(totals.cycles, totals.array_cycles + totals.host_cycles + totals.edge_cycles + totals.both_cycles);
   uint64_t cycles = 0, macs = 0;
   for (size_t i = 0; i < weft_run_steps(run); i++) {
     weft_step step = {.size = sizeof step};
@@ -341,6 +341,51 @@ static void test_network(void **state) {
   weft_run_destroy(ref);
   weft_run_destroy(cycle);
   weft_run_destroy(run);
+  weft_array_destroy(array);
+  weft_session_destroy(s);
+}
+
+// Each of two images gives what it gives by itself; hart and array work at one time.
+static void test_images(void **state) {
+  (void)state;
+  weft_session *s = open_session();
+  weft_array *array = load(s, "gemmini-default");
+  weft_network_options options = {.size = sizeof options, .sequence = 32, .divisor = 4};
+  weft_network *one = weft_network_compile(s, array, "gpt2-block", &options);
+  expect(s, WEFT_OK);
+  options.images = 2;
+  options.overlap = true;
+  weft_network *two = weft_network_compile(s, array, "gpt2-block", &options);
+  expect(s, WEFT_OK);
+  assert_int_equal(weft_network_inputs(two), 2);
+  assert_int_equal(weft_network_outputs(two), 2);
+  weft_tensor in = {.size = sizeof in}, out = {.size = sizeof out};
+  assert_int_equal(weft_network_input(one, 0, &in), WEFT_OK);
+  int8_t *images[2];
+  for (size_t i = 0; i < 2; i++) fill(images[i] = malloc(in.bytes), in.bytes, 3 + (unsigned)i);
+  const weft_run_options checked = {.size = sizeof checked, .check = true};
+  weft_run *both = weft_network_run(s, two, &checked, (const void *const *)images);
+  expect(s, WEFT_OK);
+  weft_totals totals = {.size = sizeof totals};
+  assert_int_equal(weft_run_totals(both, &totals), WEFT_OK);
+  assert_int_equal(totals.wrong, 0);
+  assert_true(totals.both_cycles > 0);
+  assert_int_equal(totals.cycles, totals.array_cycles + totals.host_cycles + totals.edge_cycles + totals.both_cycles);
+  for (size_t i = 0; i < 2; i++) {
+    const void *const input[] = {images[i]};
+    weft_run *alone = weft_network_run(s, one, NULL, input);
+    expect(s, WEFT_OK);
+    const void *result = weft_run_output(alone, 0, &out);
+    assert_memory_equal(result, weft_run_output(both, i, NULL), out.bytes);
+    weft_run_destroy(alone);
+    free(images[i]);
+  }
+  options.images = 65;
+  assert_null(weft_network_compile(s, array, "gpt2-block", &options));
+  expect_message(s, WEFT_USAGE, "at most 64");
+  weft_run_destroy(both);
+  weft_network_destroy(two);
+  weft_network_destroy(one);
   weft_array_destroy(array);
   weft_session_destroy(s);
 }
@@ -541,19 +586,13 @@ static void test_sweep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arrays),
-      cmocka_unit_test(test_every_parameter),
-      cmocka_unit_test(test_bad_arrays),
-      cmocka_unit_test(test_kernel_on_engines),
-      cmocka_unit_test(test_times),
-      cmocka_unit_test(test_mapping),
-      cmocka_unit_test(test_bad_kernels),
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_null),
-      cmocka_unit_test(test_network),
-      cmocka_unit_test(test_bad_networks),
-      cmocka_unit_test(test_search),
-      cmocka_unit_test(test_simulated_search),
+      cmocka_unit_test(test_arrays),      cmocka_unit_test(test_every_parameter),
+      cmocka_unit_test(test_bad_arrays),  cmocka_unit_test(test_kernel_on_engines),
+      cmocka_unit_test(test_times),       cmocka_unit_test(test_mapping),
+      cmocka_unit_test(test_bad_kernels), cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_null),        cmocka_unit_test(test_network),
+      cmocka_unit_test(test_images),      cmocka_unit_test(test_bad_networks),
+      cmocka_unit_test(test_search),      cmocka_unit_test(test_simulated_search),
       cmocka_unit_test(test_sweep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

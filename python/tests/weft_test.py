@@ -152,13 +152,20 @@ class Networks(unittest.TestCase):
         run = net.run([image], check=True)
         self.assertEqual(run.wrong, 0)
         self.assertEqual(sum(run.layers["cycles"]), run.cycles)
-        self.assertEqual(run.cycles, run.array_cycles + run.host_cycles + run.edge_cycles)
+        self.assertEqual(run.cycles, run.array_cycles + run.host_cycles + run.edge_cycles + run.both_cycles)
         ref = net.run([image], engine="ref")
         del net  # runs keep what they show
         numpy.testing.assert_array_equal(ref.outputs[0], run.outputs[0])
         self.assertEqual(run.outputs[0].shape, (1, 1000))
         with self.assertRaises(AttributeError):
             run.beauty
+
+    def test_images(self):
+        net = weft.Network("gpt2-block", sequence=32, divisor=4, images=2, overlap=True)
+        run = net.run(check=True)
+        self.assertEqual((len(net.inputs), len(run.outputs), run.wrong), (2, 2, 0))
+        self.assertEqual(run.cycles, run.array_cycles + run.host_cycles + run.edge_cycles + run.both_cycles)
+        self.assertGreater(run.both_cycles, 0)
 
     def test_errors(self):
         net = weft.Network("resnet18", "dim8", image=32, divisor=16)

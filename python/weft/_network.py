@@ -28,7 +28,8 @@ def watched(function, *arguments, progress):
 class Network:
     """A network compiled for an array: an ONNX file or the name of a generated one.
 
-    Options: image, sequence, batch, divisor, depth (sizes); float_ends, uint8_images, tune, jobs."""
+    Options: image, sequence, batch, divisor, depth (sizes); float_ends, uint8_images, tune, jobs; images (runs in one
+    program), overlap (hart and array work at one time)."""
 
     def __init__(self, name, array=None, progress=None, **options):
         self.array = array_of(array).copy()

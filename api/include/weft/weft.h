@@ -228,6 +228,7 @@ typedef struct weft_totals {
   double energy_uj, array_energy_uj;   // of everything, and what models of arrays count (docs/energy.md)
   uint64_t compared, wrong;            // bytes of a checked network
   uint64_t digest;                     // of the results
+  uint64_t both_cycles;                // of a network: of steps that hart and array do at one time
 } weft_totals;
 
 // What one step of a network took.
@@ -235,7 +236,7 @@ typedef struct weft_step {
   size_t size;
   const char *name;       // of the model's node
   const char *operation;  // "QConv"
-  const char *kind;       // "array" or "host"
+  const char *kind;       // "array", "host", or "both" at one time
   const char *program;    // the kernel with its arguments, or the hart's operators
   const char *bound;      // what it waited for most
   bool edge;              // converts an input or a result of the network
@@ -318,6 +319,8 @@ typedef struct weft_network_options {
   bool uint8_images;  // images are a camera's bytes
   uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 512
   uint32_t jobs;      // threads that compile; 0: one per processor
+  uint32_t images;    // runs in one program, each with inputs of its own: the first one's, then the second's; 0: 1
+  bool overlap;       // hart and array work at one time where that is faster, which takes several runs to find out
 } weft_network_options;
 
 typedef struct weft_network_facts {
