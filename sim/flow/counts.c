@@ -98,9 +98,9 @@ static void add_alike(flow_counts *c, const flow_alike *alike) {
   c->acc_writes += alike->count * alike->each.acc_writes;
 }
 
-void flow_counts_close(flow_engine *e, unsigned kind) {
-  add_alike(&e->counts, &e->alike[kind]);
-  e->alike[kind].count = 0;
+void flow_counts_close(flow_engine *e, flow_alike *alike) {
+  add_alike(&e->counts, alike);
+  alike->count = 0;
 }
 
 void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
@@ -117,7 +117,8 @@ void flow_counts_command(flow_engine *e, const cycle_front_command *k) {
 void sim_flow_report_of(const sim_engine *engine, sim_cycle_report *report) {
   const flow_engine *e = (const flow_engine *)engine;
   flow_counts c = e->counts;
-  for (unsigned kind = 0; kind < 2; kind++) add_alike(&c, &e->alike[kind]);
+  for (unsigned kind = 0; kind < 2; kind++)
+    for (unsigned n = 0; n < FLOW_ALIKE; n++) add_alike(&c, &e->alike[kind][n]);
   uint64_t hart_bytes[2];
   *report = (sim_cycle_report){.cycles = e->now,
                                .macs = c.macs,

@@ -11,8 +11,8 @@ void flow_counts_reset(flow_engine *e);
 void flow_counts_command(flow_engine *e, const cycle_front_command *command);
 // What a preload or compute of the shape counts; those alike are counted in e->alike.
 flow_counts flow_counts_product(const flow_engine *e, const cycle_front_command *command, const flow_shape shape[2]);
-// Adds the computes (0) or preloads (1) so far: others follow.
-void flow_counts_close(flow_engine *e, unsigned kind);
+// Adds those so far: products of other shapes take their place.
+void flow_counts_close(flow_engine *e, flow_alike *alike);
 
 // Rows that a burst of a load, or a load of zeros, writes from a local address on.
 void flow_counts_loaded(flow_engine *e, uint32_t laddr, uint64_t rows);

@@ -316,11 +316,14 @@ typedef struct flow_counts {
   uint64_t macs, sp_reads, sp_writes, acc_reads, acc_writes;
 } flow_counts;
 
-// Products of one shape that were not added yet.
+// Products whose registers have these shapes, and how many of them were not added to the counts yet.
 typedef struct flow_alike {
+  flow_shape shape[2];
   uint64_t count;
   flow_counts each;
 } flow_alike;
+
+enum { FLOW_ALIKE_BITS = 6, FLOW_ALIKE = 1 << FLOW_ALIKE_BITS };
 
 typedef struct flow_engine {
   sim_engine base;
@@ -340,13 +343,12 @@ typedef struct flow_engine {
   bool every_burst;  // loads step burst by burst
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
-  flow_shape shapes[2][2];         // of the last compute, the last preload: of both registers
   uint8_t class_of[ISA_ID_COUNT];  // by instruction
   uint8_t loop_of[ISA_ID_COUNT];   // likewise: flow_loop_unit, or none
   bool configures[ISA_ID_COUNT];   // likewise
   uint32_t index;                  // commands that entered the station
   flow_counts counts;
-  flow_alike alike[2];        // of computes, preloads
+  flow_alike alike[2][FLOW_ALIKE];  // of computes, preloads: places follow from their registers
   arch_config counts_config;  // of the commands that were counted
   flow_front front;
   flow_load load;

@@ -75,30 +75,39 @@ static inline cycle_row_range flow_operand_of(const flow_engine *e, uint64_t wor
   return (cycle_row_range){.first = start + row, .end = start + wf_min(row + s->held, memory_rows)};
 }
 
-// Out of line: nearly all registers have the shape of the one before.
-static __attribute__((noinline)) void flow_shapes_find(flow_engine *e, const cycle_front_command *k, flow_shape s[2]) {
-  flow_counts_close(e, k->insn == ISA_PRELOAD);
+// Out of line: programs repeat few pairs of shapes.
+static __attribute__((noinline)) void flow_alike_find(flow_engine *e, const cycle_front_command *k, flow_alike *alike) {
+  flow_counts_close(e, alike);
   if (k->insn == ISA_PRELOAD)
-    flow_shape_of_preload(e, k, s);
+    flow_shape_of_preload(e, k, alike->shape);
   else
-    flow_shape_of_compute(e, k, s);
-  e->alike[k->insn == ISA_PRELOAD].each = flow_counts_product(e, k, s);
+    flow_shape_of_compute(e, k, alike->shape);
+  alike->each = flow_counts_product(e, k, alike->shape);
+}
+
+// Where products with such registers are kept: their rows do not count.
+static inline flow_alike *flow_alike_of(flow_engine *e, bool preload, uint64_t rs1, uint64_t rs2) {
+  const uint64_t spread = UINT64_C(0x9E3779B97F4A7C15);
+  const uint64_t mixed = ((rs1 >> e->d.row_bits) * 3 ^ rs2 >> e->d.row_bits) * spread;
+  return &e->alike[preload][mixed >> (64 - FLOW_ALIKE_BITS)];
 }
 
 // A preload or compute; returns its rows.
 static inline __attribute__((always_inline)) cycle_rows flow_take_apart(flow_engine *e, const cycle_front_command *k,
                                                                         bool preload, flow_operand o[2]) {
-  flow_shape *s = e->shapes[preload];
-  if (!flow_has_shape(&s[0], k->rs1) || !flow_has_shape(&s[1], k->rs2)) flow_shapes_find(e, k, s);
-  e->alike[preload].count++;
+  flow_alike *alike = flow_alike_of(e, preload, k->rs1, k->rs2);
+  const flow_shape *s = alike->shape;
+  if (!flow_has_shape(&s[0], k->rs1) || !flow_has_shape(&s[1], k->rs2)) flow_alike_find(e, k, alike);
+  alike->count++;
   const cycle_row_range first = flow_operand_of(e, k->rs1, &s[0], &o[0]);
   const cycle_row_range second = flow_operand_of(e, k->rs2, &s[1], &o[1]);
   return preload ? (cycle_rows){.a = second, .b = first, .a_writes = true} : (cycle_rows){.a = first, .b = second};
 }
 
-// A configuration came: what was known may have changed.
+// A configuration of products came: what was known may have changed.
 static inline void flow_shapes_forget(flow_engine *e) {
-  for (unsigned n = 0; n < 2; n++) e->shapes[n][0].known = e->shapes[n][1].known = false;
+  for (unsigned kind = 0; kind < 2; kind++)
+    for (unsigned n = 0; n < FLOW_ALIKE; n++) e->alike[kind][n].shape[0].known = false;
 }
 
 #endif

@@ -297,7 +297,7 @@ static __attribute__((noinline)) void enter_other(flow_engine *e, flow_time at, 
       cycle_command_rows(&e->d, a->units.pixel_repeat, &e->rows, command->insn, command->rs1, command->rs2);
   if (config) {
     cycle_command_rows_configure(&e->rows, a->units.max_pool, command->insn, command->rs1, command->rs2);
-    flow_shapes_forget(e);
+    if (command->insn == ISA_CONFIG_EX) flow_shapes_forget(e);
   }
   add_entry(e, at, unit, command, &rows, config);
   flow_counts_command(e, command);
