@@ -205,6 +205,7 @@ typedef struct flow_store {
   uint32_t requested, dispatched, entered, scaled, sent;
   flow_block block[FLOW_BLOCKS];
   uint32_t dispatch_room, norm_room, issue_room, latency;
+  uint32_t passes;  // cycles of a block in the normaliser that does nothing there
   // The row that the writer has.
   bool sending;
   flow_time writer_free, candidate, next;

@@ -20,7 +20,8 @@
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
 
-enum { DISPATCH = 2, NORMALISER = 2, OFFER = 3, AHEAD = 3 };
+// DISPATCHED: blocks behind their banks that have not entered the normaliser, at most.
+enum { DISPATCH = 2, DISPATCHED = 2, NORMALISER = 2, OFFER = 3, AHEAD = 3 };
 
 void flow_store_create(flow_engine *e) {
   const hw_array *a = e->array;
@@ -30,6 +31,7 @@ void flow_store_create(flow_engine *e) {
   s->norm_room = delay + 2;
   s->issue_room = delay + 1;
   s->latency = a->accumulator.scale_latency;
+  s->passes = cycle_normaliser_cycles(ARCH_NORM_NONE);
   if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
     s->latency += (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units + 2;
   flow_ids_init(&s->ids, a->dma.writes_in_flight);
@@ -169,8 +171,7 @@ static void request_block(flow_engine *e) {
 }
 
 static bool may_request(const flow_store *s) {
-  return s->active && s->requested - s->sent < FLOW_BLOCKS - 1 &&
-         (s->requested < s->dispatch_room || s->dispatched > s->requested - s->dispatch_room);
+  return s->active && s->requested - s->dispatched < s->dispatch_room && s->requested - s->sent < FLOW_BLOCKS - 1;
 }
 
 // ---- the way to the writer
@@ -178,8 +179,7 @@ static bool may_request(const flow_store *s) {
 static bool dispatch(flow_engine *e) {
   flow_store *s = &e->store;
   const uint32_t n = s->dispatched;
-  if (n == s->requested || (n >= s->norm_room && s->entered <= n - s->norm_room)) return false;
-  if (n >= 1 && s->entered + 1 < n) return false;
+  if (n == s->requested || n - s->entered >= DISPATCHED) return false;
   flow_block *b = at(s, n);
   flow_time cycle = behind(b->requested);
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->dispatched));
@@ -196,31 +196,35 @@ static bool dispatch(flow_engine *e) {
 
 static bool enter(flow_store *s) {
   const uint32_t n = s->entered;
-  if (n == s->dispatched || (n >= s->norm_room && s->scaled <= n - s->norm_room)) return false;
-  if (n >= NORMALISER && s->scaled <= n - NORMALISER) return false;
-  flow_time cycle = behind(at(s, n)->dispatched);
+  if (n == s->dispatched || n - s->scaled >= NORMALISER) return false;
+  flow_block *b = at(s, n);
+  flow_time cycle = behind(b->dispatched);
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->entered));
-  if (at(s, n)->acc) cycle = flow_later(cycle, s->normaliser_free);
+  if (b->acc) cycle = flow_later(cycle, s->normaliser_free);
   if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->scaled));
-  at(s, n)->entered = cycle;
-  if (at(s, n)->acc)
-    s->normaliser_free = flow_after(cycle, cycle_normaliser_cycles((arch_norm)at(s, n)->norm), FLOW_W_NORMALISER);
+  b->entered = cycle;
+  if (b->acc) {
+    const uint64_t cycles = b->norm == ARCH_NORM_NONE ? s->passes : cycle_normaliser_cycles((arch_norm)b->norm);
+    s->normaliser_free = flow_after(cycle, cycles, FLOW_W_NORMALISER);
+  }
   s->entered++;
   return true;
 }
 
 static bool scale(flow_store *s) {
   const uint32_t n = s->scaled;
-  if (n != s->entered && at(s, n)->statistics) {
-    at(s, n)->scaled = at(s, n)->entered;
+  if (n == s->entered) return false;
+  flow_block *b = at(s, n);
+  if (b->statistics) {
+    b->scaled = b->entered;
     s->scaled++;
     return true;
   }
-  if (n == s->entered || (n >= s->issue_room && s->sent <= n - s->issue_room)) return false;
-  flow_time cycle = behind(at(s, n)->entered);
+  if (n - s->sent >= s->issue_room) return false;
+  flow_time cycle = behind(b->entered);
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->scaled));
   if (n >= s->issue_room) cycle = flow_later(cycle, flow_after(at(s, n - s->issue_room)->sent, 0, FLOW_W_STORE_PATH));
-  at(s, n)->scaled = cycle;
+  b->scaled = cycle;
   s->scaled++;
   return true;
 }
@@ -266,15 +270,15 @@ void flow_store_wake(flow_engine *e) {
   flow_store *s = &e->store;
   if (s->waking) return;
   s->waking = true;
-  bool more = true;
-  while (more) {
+  bool more;
+  do {
     more = send(e);
     while (scale(s)) more = true;
     while (enter(s)) more = true;
     while (dispatch(e)) more = true;
     more |= request(e);
     if (!s->active) more |= take_up(e);
-  }
+  } while (more);
   s->waking = false;
 }
 
