@@ -350,7 +350,7 @@ typedef struct flow_engine {
   uint32_t index;                  // commands that entered the station
   flow_counts counts;
   flow_alike alike[2][FLOW_ALIKE];  // of computes, preloads: places follow from their registers
-  arch_config counts_config;  // of the commands that were counted
+  arch_config counts_config;        // of the commands that were counted
   flow_front front;
   flow_load load;
   flow_repeats repeats;
