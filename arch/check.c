@@ -351,3 +351,5 @@ bool arch_checker_command(arch_checker *checker, const arch_command *command, ar
 }
 
 uint64_t arch_checker_undefined(const arch_checker *checker) { return checker->undefined; }
+
+uint64_t arch_checker_walked(const arch_checker *checker) { return checker->walked; }

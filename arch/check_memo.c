@@ -13,9 +13,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-enum { ENTRIES = 64 };
+enum { ENTRY_BITS = 8, ENTRIES = 1 << ENTRY_BITS, WAYS = 4 };
 
-// Of one loop; bytes that are no field are zero.
+// Of one loop, without pointers; bytes that are no field are zero, and it is a whole number of words.
 typedef struct key {
   union {
     arch_loop_ws_plan ws;
@@ -26,9 +26,11 @@ typedef struct key {
   bool sums_left;
   bool absent[CHECK_OPERANDS];  // its address is 0
 } key;
+_Static_assert(sizeof(key) % sizeof(uint64_t) == 0, "the place of a loop follows from the words of its key");
 
 typedef struct memo_entry {
   bool used;
+  uint64_t hash;
   key key;
   arch_check_extent extents[CHECK_OPERANDS];  // from the operand's address on
   // What the loop left.
@@ -41,6 +43,8 @@ typedef struct memo_entry {
 struct arch_check_memo {
   memo_entry entries[ENTRIES];
   key key;  // of the loop that is being checked
+  uint64_t hash;
+  memo_entry *entry;
   uint64_t base[CHECK_OPERANDS];
   uint64_t undefined;  // before it
   arch_check_extent extents[CHECK_OPERANDS];
@@ -52,6 +56,7 @@ static void begin(arch_checker *checker, uint64_t *const base[CHECK_OPERANDS], a
   arch_check_memo *memo = checker->memo;
   key *k = &memo->key;
   run->pc = run->index = 0;
+  run->insn = NULL;  // its number stays
   for (unsigned o = 0; o < CHECK_OPERANDS; o++) {
     memo->base[o] = *base[o];
     memo->extents[o] = (arch_check_extent){.low = UINT64_MAX};
@@ -59,7 +64,7 @@ static void begin(arch_checker *checker, uint64_t *const base[CHECK_OPERANDS], a
     *base[o] = 0;
   }
   k->config = checker->config;
-  k->preload = checker->preload;
+  if (checker->preload.armed) k->preload = checker->preload;
   k->sums_left = checker->sums_left;
   memo->undefined = checker->undefined;
 }
@@ -74,6 +79,7 @@ static key *new_key(arch_checker *checker) {
 void arch_check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *plan) {
   key *k = new_key(checker);
   k->plan.ws = *plan;
+  k->plan.ws.derived = NULL;
   arch_loop_ws_slot *s = &k->plan.ws.slot;
   begin(checker, (uint64_t *const[]){&s->d, &s->a, &s->b, &s->c}, &k->plan.ws.run);
 }
@@ -81,12 +87,32 @@ void arch_check_memo_begin_ws(arch_checker *checker, const arch_loop_ws_plan *pl
 void arch_check_memo_begin_conv(arch_checker *checker, const arch_loop_conv_plan *plan) {
   key *k = new_key(checker);
   k->plan.conv = *plan;
+  k->plan.conv.derived = NULL;
   arch_loop_conv_slot *s = &k->plan.conv.slot;
   begin(checker, (uint64_t *const[]){&s->bias, &s->input, &s->weights, &s->output}, &k->plan.conv.run);
 }
 
+// Of the whole key, as one loop may come behind several others; places follow from its highest bits, as keys often
+// differ in high bits of their numbers alone, which the low bits of a product do not see.
+static uint64_t hash_of(const key *k) {
+  uint64_t words[sizeof *k / sizeof(uint64_t)], mixed = WF_HASH_START;
+  memcpy(words, k, sizeof words);
+  for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
+    mixed = (mixed ^ words[n]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+  }
+  return mixed;
+}
+
+// Where the loop is, else where it may be kept: one of WAYS places.
 static memo_entry *entry_of(arch_check_memo *memo) {
-  return &memo->entries[wf_hash(WF_HASH_START, &memo->key.plan, sizeof memo->key.plan) % ENTRIES];
+  memo->hash = hash_of(&memo->key);
+  memo_entry *first = &memo->entries[(memo->hash >> (64 - ENTRY_BITS)) / WAYS * WAYS];
+  for (memo_entry *e = first; e < first + WAYS; e++)
+    if (e->used && e->hash == memo->hash && memcmp(&e->key, &memo->key, sizeof e->key) == 0) return e;
+  for (memo_entry *e = first; e < first + WAYS; e++)
+    if (!e->used) return e;
+  return &first[memo->hash % WAYS];
 }
 
 // ---- verdicts
@@ -102,7 +128,7 @@ static bool inside(const arch_checker *checker, const memo_entry *e) {
 }
 
 bool arch_check_memo_passes(arch_checker *checker) {
-  const memo_entry *e = entry_of(checker->memo);
+  const memo_entry *e = checker->memo->entry = entry_of(checker->memo);
   if (!e->used || memcmp(&e->key, &checker->memo->key, sizeof e->key) != 0 || !inside(checker, e)) return false;
   checker->config = e->config;
   checker->preload = e->preload;
@@ -127,9 +153,11 @@ static bool bases_inside(const arch_checker *checker) {
 
 void arch_check_memo_keep(arch_checker *checker) {
   arch_check_memo *memo = checker->memo;
+  checker->walked++;
   if (!bases_inside(checker)) return;
-  memo_entry *e = entry_of(memo);
+  memo_entry *e = memo->entry;
   e->used = true;
+  e->hash = memo->hash;
   e->key = memo->key;
   for (unsigned o = 0; o < CHECK_OPERANDS; o++) {
     const arch_check_extent *x = &memo->extents[o];

@@ -49,6 +49,7 @@ struct arch_checker {
   arch_check_seen seen[CHECK_ROLES][CHECK_SEEN];
   bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
   uint64_t undefined;  // commands that passed although their data is undefined
+  uint64_t walked;     // legal loops whose primitives were looked at one by one, without a sink
   // The command being checked, for messages.
   const arch_command *program;
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program

@@ -92,6 +92,37 @@ static void run_conv(pair *p) {
   give_both(p, "loop_conv_ws no_bias=%u no_pool=%u max_pixels_per_row=1", below(p, 2), below(p, 2));
 }
 
+// Loops of a program that takes both halves of local memory in turn, for several sizes: each kind of loop is walked
+// through in the first turns alone. Halves, and what is in the registers before the loop, make kinds of their own.
+static void test_turns_are_remembered(void **state) {
+  (void)state;
+  enum { TURNS = 16, SIZES = 8, FIRST = 4 };
+  hw_array array = machine_default_array();
+  pair p = {.memory = arch_memory_create(MEMORY_BYTES), .random = 1};
+  p.remembers = arch_checker_create(&array, p.memory);
+  p.walks = arch_checker_create(&array, p.memory);
+  uint64_t walked = 0;
+  configure(&p);
+  for (unsigned turn = 0; turn < TURNS; turn++) {
+    give_both(&p, "config_ld state=2 stride=%u block_stride=16 pixel_repeats=1 scale=1", 64 << turn % 2);
+    for (unsigned size = 0; size < SIZES; size++) {
+      give_both(&p, "loop_ws_bounds i=%u j=%u k=2", 1 + size % 4, 1 + size / 4);
+      give_both(&p, "loop_ws_addrs_ab a=%llu b=%llu", ARCH_MEMORY_BASE + 64ull * turn, ARCH_MEMORY_BASE + 4096ull);
+      give_both(&p, "loop_ws_addrs_dc d=0 c=%llu", ARCH_MEMORY_BASE + 8192ull);
+      give_both(&p, "loop_ws_strides_ab a=64 b=64");
+      give_both(&p, "loop_ws_strides_dc d=64 c=64");
+      give_both(&p, "loop_ws ex_accumulate=%u", size % 2);
+    }
+    if (turn + 1 == FIRST) walked = arch_checker_walked(p.remembers);
+  }
+  assert_int_equal(p.refused, 0);
+  assert_in_range(walked, SIZES, FIRST * SIZES);
+  assert_int_equal(arch_checker_walked(p.remembers), walked);
+  arch_checker_destroy(p.remembers);
+  arch_checker_destroy(p.walks);
+  arch_memory_destroy(p.memory);
+}
+
 static void test_remembered_loops(void **state) {
   (void)state;
   hw_array array = machine_default_array();
@@ -167,7 +198,8 @@ static void test_remembered_products(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_remembered_loops),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns_are_remembered),
+                                     cmocka_unit_test(test_remembered_loops),
                                      cmocka_unit_test(test_remembered_products)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
