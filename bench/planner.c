@@ -11,6 +11,7 @@
 #include "compiler/network/cut.h"
 #include "compiler/network/network.h"
 #include "compiler/quantise/quantise.h"
+#include "runner/candidate.h"
 #include "runner/judge.h"
 #include "workloads/networks/networks.h"
 
@@ -63,17 +64,32 @@ static void add_network(bench_table *table, const char *name, const char *judge,
             bench_count(p->judged), bench_count(p->visited), bench_real(p->judge_seconds), bench_real(p->cut_seconds));
 }
 
-static bool plan(const graph *placed, const char *name, const hw_array *array, run_fidelity with, bench_table *table,
-                 wf_diag *diag) {
-  const network_options lowering = {.array = array,
-                                    .jobs = COMPILERS,
-                                    .fuse = NETWORK_FUSE_AUTO,
-                                    .timing = true,
-                                    .tuning = run_tuning(0, with, COMPILE_CYCLES)};
-  network *net = network_create(placed, &lowering, diag);
+// As runner/settle.c does it: the planner knows what the steps take in the network.
+static bool plan(const run_candidate *apart, const char *name, run_fidelity with, bench_table *table, wf_diag *diag) {
+  network_options lowering = apart->net->options;
+  lowering.fuse = NETWORK_FUSE_AUTO;
+  lowering.tuning = run_tuning(0, with, COMPILE_CYCLES);
+  lowering.tuning.judge = run_judge_once;
+  lowering.judgements = network_judgements_create();
+  run_candidate_tell_steps(apart, lowering.judgements);
+  network *net = network_create(apart->net->graph, &lowering, diag);
   if (net != NULL) add_network(table, name, with == RUN_FIDELITY_FLOW ? "flow" : "cycle", net);
   network_destroy(net);
+  network_judgements_destroy(lowering.judgements);
   return net != NULL;
+}
+
+static bool plan_both(const graph *placed, const char *name, const hw_array *array, bench_table *table, wf_diag *diag) {
+  const network_options lowering = {.array = array, .jobs = COMPILERS, .timing = true};
+  void **inputs = quantise_random_inputs(placed, 1);
+  run_candidate apart = {0};
+  const bool good = run_candidate_make(&apart, placed, &lowering, false, (const void *const *)inputs, diag) &&
+                    plan(&apart, name, RUN_FIDELITY_CYCLE, table, diag) &&
+                    plan(&apart, name, RUN_FIDELITY_FLOW, table, diag);
+  run_candidate_drop(&apart);
+  for (int i = 0; i < placed->input_count; i++) wf_free(inputs[i]);
+  wf_free(inputs);
+  return good;
 }
 
 static bool plan_network(const bench_job *job, const hw_array *array, const subject *s, bench_table *table) {
@@ -84,8 +100,7 @@ static bool plan_network(const bench_job *job, const hw_array *array, const subj
   const quantise_options quantise = {.seed = 1, .int8_ends = true, .unit_columns = network_unit_columns(array)};
   graph *placed = model == NULL ? NULL : quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
-  const bool good = placed != NULL && plan(placed, s->name, array, RUN_FIDELITY_CYCLE, table, job->diag) &&
-                    plan(placed, s->name, array, RUN_FIDELITY_FLOW, table, job->diag);
+  const bool good = placed != NULL && plan_both(placed, s->name, array, table, job->diag);
   graph_destroy(placed);
   return good;
 }

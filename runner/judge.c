@@ -28,6 +28,10 @@ bool run_judge(const command_program *program, compile_verdict *verdict, wf_diag
   return judge_on(RUN_FIDELITY_CYCLE, WARM_RUNS, program, verdict, diag);
 }
 
+bool run_judge_once(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
+  return judge_on(RUN_FIDELITY_CYCLE, 1, program, verdict, diag);
+}
+
 bool run_judge_flow(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
   return judge_on(RUN_FIDELITY_FLOW, 1, program, verdict, diag);
 }

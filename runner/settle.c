@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "runner/candidate.h"
+#include "runner/judge.h"
 #include "runner/overlap.h"
 
 enum { ROUNDS = 6 };
@@ -73,6 +74,7 @@ static bool settle(run_candidate *best, const graph *placed, const network_optio
   network_options without = *options;
   without.fuse = NETWORK_FUSE_OFF;
   bool good = run_candidate_make(&apart, placed, &without, false, inputs, diag);
+  if (good) run_candidate_tell_steps(&apart, options->judgements);
   good = good && mix_in_rounds(best, &apart, placed, options, inputs, diag);
   if (good)
     run_candidate_keep_better(best, &apart);
@@ -88,6 +90,7 @@ network *run_settle_network(const graph *placed, const network_options *options,
   const double start = wf_process_seconds();
   network_options own = *options;
   own.judgements = network_judgements_create();
+  if (own.tuning.judge == run_judge) own.tuning.judge = run_judge_once;
   run_candidate best = {0};
   const bool good = settle(&best, placed, &own, inputs, diag);
   network *net = good ? run_candidate_take(&best, options) : NULL;

@@ -37,6 +37,7 @@ struct network_judgements {
   size_t count, room;
   measured *measured;
   size_t measured_count, measured_room;
+  const uint64_t *steps;  // cycles of each step in the network without mixes; NULL: not told
   wf_arena *arena;
 };
 
@@ -67,6 +68,11 @@ static const measured *find_measured(const network_judgements *known, network_wi
 void network_tell_mix(network_judgements *known, int first, int count, int64_t saved) {
   *WF_ARENA_PUSH(known->arena, known->measured, known->measured_count, &known->measured_room) =
       (measured){{first, count}, saved};
+}
+
+void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count) {
+  known->steps =
+      memcpy(WF_ARENA_ARRAY(known->arena, (size_t)count + 1, uint64_t), cycles, (size_t)count * sizeof *cycles);
 }
 
 // Equal parts of the accumulator, or more for one of two steps.
@@ -230,7 +236,16 @@ static int64_t saved(const planner *p, const judged *w) {
   return (int64_t)(w->apart - w->mixed);
 }
 
+// By what its steps take in the network; a window whose steps are not known may have something to hide.
+static bool is_told_full(const planner *p, network_window window) {
+  uint64_t cycles = 0;
+  if (p->known->steps == NULL) return false;
+  for (int s = window.first; s < window.first + window.count; s++) cycles += p->known->steps[s];
+  return !has_waste(p->net, window, cycles);
+}
+
 static bool may_gain(const planner *p, network_window window) {
+  if (is_told_full(p, window)) return false;
   if (window.count == 2 || p->net->options.fuse == NETWORK_FUSE_ALL) return true;
   return saved(p, find(p, (network_window){window.first, 2})) > 0 ||
          saved(p, find(p, (network_window){window.first + 1, 2})) > 0;

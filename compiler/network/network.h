@@ -108,6 +108,8 @@ typedef struct network_judgements network_judgements;
 network_judgements *network_judgements_create(void);
 void network_judgements_destroy(network_judgements *known);
 void network_tell_mix(network_judgements *known, int first, int count, int64_t saved);
+// What each step of the network without mixes takes: windows that it leaves nothing to gain are not judged.
+void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count);
 
 typedef struct network_options {
   const hw_array *array;   // borrowed

@@ -251,6 +251,37 @@ static void test_every_choice(void **state) {
   }
 }
 
+// Windows whose steps take no longer than their products are not judged, and neither is anything but by the judge.
+static void test_told_steps(void **state) {
+  (void)state;
+  enum { SLOW = 1 << 30 };
+  const hw_array array = array_of("gemmini-default");
+  const double dim = hw_derive(&array).dim;
+  graph *g = build_mixable(2);
+  wf_diag diag = wf_diag_to(stderr);
+  network *apart = network_on(g, &array);
+  assert_in_range(apart->step_count, 4, STEPS);
+  uint64_t judged[2];
+  for (int slow = 0; slow < 2; slow++) {
+    uint64_t cycles[STEPS];
+    for (int s = 0; s < apart->step_count; s++)
+      cycles[s] = slow == 1 ? SLOW : (uint64_t)((double)apart->steps[s].macs / (dim * dim) / 2);
+    network_judgements *known = network_judgements_create();
+    network_tell_steps(known, cycles, apart->step_count);
+    const network_options options = {
+        .array = &array, .tuning.judge = judge_alike, .fuse = NETWORK_FUSE_AUTO, .judgements = known};
+    network *mixed = network_create(g, &options, &diag);
+    assert_non_null(mixed);
+    judged[slow] = mixed->planning.judged;
+    network_destroy(mixed);
+    network_judgements_destroy(known);
+  }
+  assert_int_equal(judged[0], 0);
+  assert_true(judged[1] >= 3);
+  network_destroy(apart);
+  graph_destroy(g);
+}
+
 static void test_mixed_steps_on_hardware(void **state) {
   (void)state;
   const hw_array array = array_of("dim8");
@@ -267,8 +298,8 @@ static void test_mixed_steps_on_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps), cmocka_unit_test(test_chosen_mixes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),     cmocka_unit_test(test_chosen_mixes),
                                      cmocka_unit_test(test_mappings_differ), cmocka_unit_test(test_tuned_mixes),
-                                     cmocka_unit_test(test_every_choice)};
+                                     cmocka_unit_test(test_every_choice),    cmocka_unit_test(test_told_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
