@@ -56,12 +56,6 @@ static bool is_exact(uint32_t op) {
   }
 }
 
-static int64_t elements_of(const struct weft_host_call *call) {
-  int64_t count = 1;
-  for (uint32_t d = 0; d < call->rank; d++) count *= call->dim[d];
-  return count;
-}
-
 // The operand goes through its elements in their order.
 static bool is_dense(const struct weft_host_call *call, int operand) {
   const struct weft_host_operand *o = &call->operand[operand];
@@ -77,7 +71,7 @@ static bool may_stand_in(const network *net, int s) {
   if (s > 0 && net->steps[s - 1].node == step->node) return false;
   const network_call *call = &step->calls[0];
   return step->makes && is_exact(call->call.op) && call->call.outer == call->call.rank && is_dense(&call->call, 0) &&
-         call->place[0].offset == 0 && elements_of(&call->call) >= WORTH;
+         call->place[0].offset == 0 && network_call_elements(&call->call) >= WORTH;
 }
 
 // The call of the chain that writes what the operand reads; -1: none.
@@ -91,7 +85,7 @@ static int writer_of(const chain *c, int n, int operand) {
 // Whether call n may follow those before: it reads what they write element for element, and writes none of theirs.
 static bool may_follow(const chain *c, int n) {
   const network_call *call = call_of(c, n);
-  if (elements_of(&call->call) != elements_of(&call_of(c, 0)->call)) return false;
+  if (network_call_elements(&call->call) != network_call_elements(&call_of(c, 0)->call)) return false;
   for (int o = 1; o < WEFT_HOST_OPERANDS; o++)
     if (writer_of(c, n, o) >= 0 && (call->place[o].offset != 0 || !is_dense(&call->call, o))) return false;
   for (int w = 0; w < n; w++)

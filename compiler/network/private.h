@@ -169,6 +169,13 @@ bool network_lower_graph(network *net, wf_diag *diag);
 
 const char *network_host_op_name(enum weft_host_op op);
 
+// Elements that a call of the hart goes through.
+static inline int64_t network_call_elements(const struct weft_host_call *call) {
+  int64_t count = 1;
+  for (uint32_t d = 0; d < call->rank; d++) count *= call->dim[d];
+  return count;
+}
+
 // Joins steps of the hart that go through tensors element by element.
 void network_chain(network *net);
 

@@ -111,7 +111,7 @@ static void add_pieces(maker *m, const network_calls_of_one *together, double cy
 
 static void add_calls(maker *m, int step, double most_cycles) {
   const network_step *s = m->steps[step];
-  uint64_t elements = 0;
+  int64_t elements = 0;
   network_calls_of_one together;
   for (int c = 0; c < s->call_count; c += together.count) {
     together = network_calls_together(&s->calls[c]);
@@ -119,7 +119,7 @@ static void add_calls(maker *m, int step, double most_cycles) {
   }
   for (int c = 0; c < s->call_count; c += together.count) {
     together = network_calls_together(&s->calls[c]);
-    const double part = (double)together.elements / (double)wf_max(elements, UINT64_C(1));
+    const double part = (double)together.elements / (double)wf_max(elements, INT64_C(1));
     add_pieces(m, &together, part * (double)m->cycles[step], most_cycles);
   }
 }

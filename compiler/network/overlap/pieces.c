@@ -3,6 +3,7 @@
 #include "compiler/network/overlap/pieces.h"
 
 #include "base/number.h"
+#include "compiler/network/private.h"
 
 // Operators whose rows are nothing to each other. Not QNORMALIZE_SUMS and QNORM_FACTORS, whose operands say how many
 // rows there are.
@@ -21,15 +22,9 @@ static bool has_free_rows(uint32_t op) {
   }
 }
 
-static uint64_t elements_of(const struct weft_host_call *call) {
-  uint64_t elements = 1;
-  for (uint32_t d = 0; d < call->rank; d++) elements *= (uint64_t)call->dim[d];
-  return elements;
-}
-
 network_calls_of_one network_calls_together(const network_call *calls) {
   network_calls_of_one together = {.calls = calls, .count = calls->call.chain == 0 ? 1 : calls->call.chain};
-  for (int c = 0; c < together.count; c++) together.elements += elements_of(&calls[c].call);
+  for (int c = 0; c < together.count; c++) together.elements += network_call_elements(&calls[c].call);
   return together;
 }
 

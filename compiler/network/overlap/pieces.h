@@ -9,7 +9,7 @@
 typedef struct network_calls_of_one {
   const network_call *calls;
   int count;
-  uint64_t elements;
+  int64_t elements;
 } network_calls_of_one;
 
 // How many calls from `calls` on go together, and how large they are.
