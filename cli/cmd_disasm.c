@@ -1,44 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft disasm`: base instructions and custom instructions of a program together, by symbol.
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/name.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "isa/isa.h"
-#include "sim/elf/elf.h"
 
-static uint32_t half_at(const sim_elf_code *code, size_t offset) {
-  return (uint32_t)code->bytes[offset] | (uint32_t)code->bytes[offset + 1] << 8;
+static void print_label(const weft_instruction *i, uint64_t section) {
+  if (i->labelled)
+    printf("\n%016" PRIx64 " <%s>:\n", i->address, i->symbol);
+  else if (i->address == section)
+    printf("\n%016" PRIx64 ":\n", i->address);
 }
 
-// The instruction's bits: 16 or 32 of them; a word cut off by the section's end reads as a half.
-static uint32_t bits_at(const sim_elf_code *code, size_t offset) {
-  uint32_t low = half_at(code, offset);
-  if ((low & 3) != 3 || offset + 4 > code->length) return low;
-  return low | half_at(code, offset + 2) << 16;
-}
-
-static void print_label(const sim_elf *elf, uint64_t address, uint64_t section) {
-  const sim_elf_symbol *symbol = sim_elf_symbol_at(elf, address);
-  char name[WF_NAME_LINE];
-  if (symbol != NULL && symbol->address == address)
-    printf("\n%016" PRIx64 " <%s>:\n", address, wf_name_shown(symbol->name, name));
-  else if (address == section)
-    printf("\n%016" PRIx64 ":\n", address);
-}
-
-static void print_code(const sim_elf *elf, const sim_elf_code *code) {
-  char name[WF_NAME_LINE];
-  printf("\nsection %s\n", wf_name_shown(code->name, name));
-  for (size_t offset = 0; offset + 2 <= code->length;) {
-    uint64_t pc = code->address + offset;
-    uint32_t bits = bits_at(code, offset);
-    char text[128];
-    int length = isa_rv64_disasm(bits, pc, text, sizeof text);
-    print_label(elf, pc, code->address);
-    printf("  %8" PRIx64 ":  %0*" PRIx32 "%*s  %s\n", pc, 2 * length, bits, 8 - 2 * length, "", text);
-    offset += (size_t)length;
+static void print_section(const weft_code *code, size_t index) {
+  weft_section section = {.size = sizeof section};
+  weft_instruction i = {.size = sizeof i};
+  weft_code_section(code, index, &section);
+  printf("\nsection %s\n", section.name);
+  for (uint64_t offset = 0; weft_code_instruction(code, index, offset, &i) == WEFT_OK; offset += i.bytes) {
+    print_label(&i, section.address);
+    const int digits = 2 * (int)i.bytes;
+    printf("  %8" PRIx64 ":  %0*" PRIx32 "%*s  %s\n", i.address, digits, i.bits, 8 - digits, "", i.text);
   }
 }
 
@@ -53,15 +35,14 @@ cli_exit cli_disasm(int argc, char **argv) {
       .max_arguments = 1,
       .no_json = true};
   cli_common common;
-  cli_exit code;
-  if (!cli_parse(&usage, NULL, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  sim_elf *elf = sim_elf_open(argv[0], &diag);
-  if (elf == NULL) return CLI_BAD_INPUT;
-  for (size_t i = 0; i < sim_elf_code_count(elf); i++) {
-    sim_elf_code section = sim_elf_code_at(elf, i);
-    print_code(elf, &section);
-  }
-  sim_elf_close(elf);
-  return CLI_OK;
+  cli_exit exit;
+  if (!cli_parse(&usage, NULL, &argc, argv, &common, &exit)) return exit;
+  weft_session *session = weft_session_create();
+  weft_code *code = weft_code_open(session, argv[0]);
+  cli_messages(session);
+  exit = code == NULL ? CLI_BAD_INPUT : CLI_OK;
+  for (size_t i = 0; i < weft_code_sections(code); i++) print_section(code, i);
+  weft_code_destroy(code);
+  weft_session_destroy(session);
+  return exit;
 }

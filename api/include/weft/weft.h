@@ -264,6 +264,37 @@ WEFT_API weft_status weft_run_counter(const weft_run *run, size_t index, weft_co
 // The data of a network's result, which lives as long as the run; NULL: there is none. `tensor` may be NULL.
 WEFT_API const void *weft_run_output(const weft_run *run, size_t index, weft_tensor *tensor);
 
+// ---- Code of executables
+
+typedef struct weft_code weft_code;
+
+// Names that can be shown on a terminal: what it would act on is written out, and long ones end in "...".
+#define WEFT_NAME_MAX 256
+
+typedef struct weft_section {
+  size_t size;
+  uint64_t address, bytes;
+  char name[WEFT_NAME_MAX];
+} weft_section;
+
+typedef struct weft_instruction {
+  size_t size;
+  uint64_t address;
+  uint32_t bits, bytes;        // 2 or 4 bytes
+  bool labelled;               // a symbol stands here
+  char symbol[WEFT_NAME_MAX];  // its name
+  char text[128];              // as the GNU tools without aliases; those of the array by the names of their functions
+} weft_instruction;
+
+// A RISC-V executable; its sections with code in the order of the file.
+WEFT_API weft_code *weft_code_open(weft_session *session, const char *path);
+WEFT_API void weft_code_destroy(weft_code *code);
+WEFT_API size_t weft_code_sections(const weft_code *code);
+WEFT_API weft_status weft_code_section(const weft_code *code, size_t index, weft_section *section);
+// At so many bytes of a section, the next is `bytes` further; WEFT_USAGE where the section has ended.
+WEFT_API weft_status weft_code_instruction(const weft_code *code, size_t section, uint64_t offset,
+                                           weft_instruction *instruction);
+
 // ---- Kernels
 
 typedef struct weft_kernel weft_kernel;
