@@ -15,7 +15,8 @@ static const uint8_t text[] = {0x13, 0x05, 0x50, 0x00, 0x85, 0x45, 0x13, 0x05};
 
 static weft_code *open_text(weft_session *s) {
   const elf_build b = {.entry = BASE,
-                       .segments = {{BASE, sizeof text, text, sizeof text, PF_R | PF_X}},
+                       .segments = {{BASE, sizeof text, text, sizeof text, PF_R | PF_X},
+                                    {2 * BASE, sizeof text, text, sizeof text, PF_R}},
                        .symbols = {{"main", BASE, 4, STT_FUNC}, {"a\x1b[31m", BASE + 4, 4, STT_FUNC}}};
   size_t length;
   uint8_t *bytes = elf_build_file(&b, &length);
