@@ -269,7 +269,7 @@ WEFT_API const void *weft_run_output(const weft_run *run, size_t index, weft_ten
 typedef struct weft_code weft_code;
 
 // Names that can be shown on a terminal: what it would act on is written out, and long ones end in "...".
-#define WEFT_NAME_MAX 256
+enum { WEFT_NAME_MAX = 256 };
 
 typedef struct weft_section {
   size_t size;
