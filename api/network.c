@@ -57,7 +57,7 @@ static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {
   return n->form != NULL;
 }
 
-static void repeat(loaded *n, uint32_t images) {
+static void repeat(loaded *n, uint64_t images) {
   if (images <= 1) return;
   n->all = graph_repeat(n->form->placed, (int)images);
   n->all_inputs = quantise_random_inputs(n->all, 1);

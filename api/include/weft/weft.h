@@ -350,7 +350,7 @@ typedef struct weft_network_options {
   bool uint8_images;  // images are a camera's bytes
   uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 512
   uint32_t jobs;      // threads that compile; 0: one per processor
-  uint32_t images;    // runs in one program, each with inputs of its own: the first one's, then the second's; 0: 1
+  uint64_t images;    // runs in one program, each with inputs of its own: the first one's, then the second's; 0: 1
   bool overlap;       // hart and array work at one time where that is faster, which takes several runs to find out
 } weft_network_options;
 
