@@ -83,12 +83,12 @@ static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
 
 static bool sizes_good(weft_session *s, const weft_network_options *o) {
   const uint64_t sizes[] = {o->image, o->sequence, o->batch, o->divisor, o->depth};
-  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024, IMAGES_MAX = 64 };
+  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024 };
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (sizes[i] >> SIZE_MAX_BITS != 0) return api_refuse(s, "a size of the network is too large"), false;
   if (o->tune > MAP_BEST_MAX) return api_refuse(s, "tune is at most %d", MAP_BEST_MAX), false;
   if (o->jobs > JOBS_MAX) return api_refuse(s, "jobs are at most %d", JOBS_MAX), false;
-  if (o->images > IMAGES_MAX) return api_refuse(s, "images are at most %d", IMAGES_MAX), false;
+  if (o->images > GRAPH_REPEAT_MAX) return api_refuse(s, "images are at most %d", GRAPH_REPEAT_MAX), false;
   if (o->float_ends && o->uint8_images) return api_refuse(s, "uint8_images excludes float_ends"), false;
   return true;
 }

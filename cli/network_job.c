@@ -283,12 +283,10 @@ static cli_exit set_fuse(const network_job_options *options, network_job *job) {
   return CLI_USAGE;
 }
 
-enum { IMAGES_MAX = 64 };
-
 static cli_exit set_images(const network_job_options *options, network_job *job) {
   const char *text = options->overlap;
-  if (options->images > IMAGES_MAX) {
-    fprintf(stderr, "weft: error: --images %" PRIu64 ": at most %d\n", options->images, IMAGES_MAX);
+  if (options->images > GRAPH_REPEAT_MAX) {
+    fprintf(stderr, "weft: error: --images %" PRIu64 ": at most %d\n", options->images, GRAPH_REPEAT_MAX);
     return CLI_USAGE;
   }
   job->images = options->images == 0 ? 1 : (int)options->images;

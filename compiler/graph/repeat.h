@@ -5,6 +5,8 @@
 
 #include "compiler/graph/graph.h"
 
+enum { GRAPH_REPEAT_MAX = 64 };
+
 // The first run keeps its names, those of the n-th end in "@n". One run's nodes come behind the other's. Constants'
 // data are the graph's own: it must live as long.
 graph *graph_repeat(const graph *g, int times);
