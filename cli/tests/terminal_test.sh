@@ -40,7 +40,7 @@ cmp a.txt b.txt || fail '--wide is not what a pipe gets'
 on_terminal() { script -qec "stty cols 90; $*" /dev/null </dev/null; }
 TERM=xterm on_terminal "$weft sim resnet18 --size 64 --divisor 8 --array dim4" >terminal.txt
 grep -q "$escape\[1mstep" terminal.txt || fail 'no colours on a terminal'
-sed "s/$escape\[[0-9;]*[mK]//g; s/\r//g" terminal.txt | sed '/^network /,$d; /^for want/d' >rows.txt
+sed "s/$escape\[[0-9;]*[mK]//g; s/\r*$//; s/.*\r//" terminal.txt | sed '/^network /,$d; /^for want/d' >rows.txt
 [ "$(wc -L <rows.txt)" -le 90 ] || fail "90 columns: a line of $(wc -L <rows.txt)"
 TERM=xterm on_terminal "$weft sim nosuch.onnx" >error.txt || true
 grep -q "$escape\[1;31merror:$escape\[0m " error.txt || fail "messages: $(cat error.txt)"
