@@ -127,7 +127,11 @@ bool cli_make_directory(const char *path, wf_diag *diag);
 
 // The same with messages on stderr at once, for verbs that have no wf_diag.
 void cli_error(const char *file, const char *format, ...) WF_PRINTF(2, 3);
+void cli_hint(const char *format, ...) WF_PRINTF(1, 2);
+// A hint that names the one of several that a word was most likely meant to be, if there is one.
+void cli_hint_nearest(const char *word, const char *const *names, size_t count);
 bool cli_may_write(const char *path);
+bool cli_make_folder(const char *path);
 bool cli_write_text(const char *path, const char *text);
 
 // Texts of others on stdout: a field of CSV; a cell of a table that is `width` wide, and cut there if `cut`.
@@ -143,6 +147,7 @@ const char *cli_shown(const char *text, char line[CLI_NAME]);
 // Memory of verbs, for free(): without any the process ends (docs/cli.md).
 void *cli_resize(void *old, size_t count, size_t size);
 char *cli_copy(const char *text);
+char *cli_format(const char *format, ...) WF_PRINTF(1, 2);
 
 // Prints and frees a JSON document to --json's file.
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);

@@ -2,19 +2,15 @@
 // `weft example`: things to try that need no file and no checkout. Each is a list of command lines (examples.def);
 // `run` writes the files that they name into a folder and runs the lines there, one after the other, as they are shown.
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/terminal.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "cli/example_files.h"
-#include "compiler/layer/kernel_files.h"
-#include "hw/array_text.h"
 
-enum { FILES_MAX = 2, LINES_MAX = 4, WORDS_MAX = 16, FILE_MAX = 1 << 20 };
+enum { FILES_MAX = 2, LINES_MAX = 4, WORDS_MAX = 16 };
 
 typedef struct example {
   const char *name, *summary;
@@ -39,48 +35,38 @@ typedef struct example_options {
 } example_options;
 
 static const example *find(const char *name) {
-  hw_nearest nearest = hw_nearest_start(name);
+  const char *names[EXAMPLES];
   for (size_t i = 0; i < EXAMPLES; i++) {
-    if (strcmp(examples[i].name, name) == 0) return &examples[i];
-    hw_nearest_offer(&nearest, examples[i].name);
+    names[i] = examples[i].name;
+    if (strcmp(names[i], name) == 0) return &examples[i];
   }
-  wf_diag diag = wf_diag_to(stderr);
-  wf_error(&diag, wf_in_file(NULL), "there is no example %s", name);
-  if (nearest.best[0] != '\0') wf_hint(&diag, "did you mean %s?", nearest.best);
-  wf_hint(&diag, "`weft example list` names them");
+  cli_error(NULL, "there is no example %s", name);
+  cli_hint_nearest(name, names, EXAMPLES);
+  cli_hint("`weft example list` names them");
   return NULL;
 }
 
 // ---- files
 
-static const char *text_in(const wf_text_file *files, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(files[i].name, name) == 0) return files[i].text;
+static const char *text_of(const char *name) {
+  weft_file file = {.size = sizeof file};
+  for (size_t i = 0; weft_file_at(i, &file) == WEFT_OK; i++)
+    if (strcmp(file.name, name) == 0) return file.text;
   return NULL;
 }
 
-static const char *text_of(const char *name) {
-  const char *text = text_in(layer_kernel_files, layer_kernel_file_count, name);
-  return text != NULL ? text : text_in(cli_example_files, cli_example_file_count, name);
-}
-
 // A file that is there stays: it may have been changed since.
-static bool write_file(const char *dir, const char *name, wf_diag *diag) {
-  char *path = wf_format("%s/%s", dir, name);
-  bool good = access(path, F_OK) == 0;
-  if (!good) {
-    FILE *out = cli_open_output(path, diag);
-    good = out != NULL && fputs(text_of(name), out) >= 0;
-    if (out != NULL) good = cli_end_output(out, path, good, diag) && good;
-  }
-  wf_free(path);
+static bool write_file(const char *dir, const char *name) {
+  char *path = cli_format("%s/%s", dir, name);
+  const bool good = access(path, F_OK) == 0 || cli_write_text(path, text_of(name));
+  free(path);
   return good;
 }
 
-static bool write_files(const example *e, const char *dir, wf_diag *diag) {
-  if (!cli_make_directory(dir, diag)) return false;
+static bool write_files(const example *e, const char *dir) {
+  if (!cli_make_folder(dir)) return false;
   for (unsigned f = 0; f < FILES_MAX && e->files[f] != NULL; f++)
-    if (!write_file(dir, e->files[f], diag)) return false;
+    if (!write_file(dir, e->files[f])) return false;
   return true;
 }
 
@@ -100,7 +86,7 @@ static void split(char *line, char *words[WORDS_MAX + 1]) {
 }
 
 static _Noreturn void become(const char *dir, const char *text) {
-  char *line = wf_format("weft %s", text), *words[WORDS_MAX + 1];
+  char *line = cli_format("weft %s", text), *words[WORDS_MAX + 1];
   split(line, words);
   if (chdir(dir) == 0) execv("/proc/self/exe", words);
   fprintf(stderr, "weft: error: cannot run weft %s: %s\n", text, strerror(errno));
@@ -117,9 +103,10 @@ static int run_line(const char *dir, const char *line) {
 }
 
 static void show_line(const char *line) {
-  const bool coloured = wf_terminal_coloured(stdout);
-  printf("%s$ weft %s%s\n", wf_terminal_colour(coloured, WF_COLOUR_HEAD), line,
-         wf_terminal_colour(coloured, WF_COLOUR_NONE));
+  cli_head_colour(true);
+  printf("$ weft %s", line);
+  cli_head_colour(false);
+  putchar('\n');
 }
 
 // ---- actions
@@ -130,7 +117,7 @@ static cJSON *texts_json(const char *const *texts, unsigned most) {
   return list;
 }
 
-static cli_exit list_json(const char *path) {
+static cJSON *list_json(void) {
   cJSON *list = cJSON_CreateArray();
   for (size_t i = 0; i < EXAMPLES; i++) {
     cJSON *object = cJSON_CreateObject();
@@ -140,14 +127,13 @@ static cli_exit list_json(const char *path) {
     cJSON_AddItemToObject(object, "lines", texts_json(examples[i].lines, LINES_MAX));
     cJSON_AddItemToArray(list, object);
   }
-  wf_diag diag = wf_diag_to(stderr);
-  return cli_write_json(path, list, &diag) ? CLI_OK : CLI_BAD_INPUT;
+  return list;
 }
 
 static cli_exit list(const cli_common *common) {
   if (cli_prints(common))
     for (size_t i = 0; i < EXAMPLES; i++) printf("%-10s %s\n", examples[i].name, examples[i].summary);
-  return common->json == NULL ? CLI_OK : list_json(common->json);
+  return cli_put_json(common, common->json == NULL ? NULL : list_json());
 }
 
 static cli_exit show(const example *e) {
@@ -157,8 +143,8 @@ static cli_exit show(const example *e) {
   return CLI_OK;
 }
 
-static cli_exit run(const cli_common *common, const example *e, const char *dir, wf_diag *diag) {
-  if (!write_files(e, dir, diag)) return CLI_BAD_INPUT;
+static cli_exit run(const cli_common *common, const example *e, const char *dir) {
+  if (!write_files(e, dir)) return CLI_BAD_INPUT;
   if (!common->quiet) fprintf(stderr, "weft: in the folder %s\n", dir);
   for (unsigned l = 0; e->lines[l] != NULL; l++) {
     if (l > 0) putchar('\n');
@@ -189,10 +175,9 @@ static cli_exit act(const cli_common *common, const example_options *o, const ch
   const example *e = find(name);
   if (e == NULL) return CLI_USAGE;
   if (!runs) return show(e);
-  wf_diag diag = wf_diag_to(stderr);
-  char *dir = o->dir == NULL ? wf_format("weft-%s", name) : wf_strdup(o->dir);
-  const cli_exit code = run(common, e, dir, &diag);
-  wf_free(dir);
+  char *dir = o->dir == NULL ? cli_format("weft-%s", name) : cli_copy(o->dir);
+  const cli_exit code = run(common, e, dir);
+  free(dir);
   return code;
 }
 

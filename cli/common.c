@@ -332,14 +332,45 @@ bool cli_end_output(FILE *file, const char *path, bool good, wf_diag *diag) {
   return true;
 }
 
+static char *format_list(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int length = vsnprintf(NULL, 0, format, args);
+  char *text = wf_alloc((size_t)length + 1, 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
 void cli_error(const char *file, const char *format, ...) {
   wf_diag diag = wf_diag_to(stderr);
-  char text[WF_NAME_LINE];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  char *text = format_list(format, args);
   va_end(args);
   wf_error(&diag, wf_in_file(file), "%s", text);
+  wf_free(text);
+}
+
+void cli_hint(const char *format, ...) {
+  wf_diag diag = wf_diag_to(stderr);
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  wf_hint(&diag, "%s", text);
+  wf_free(text);
+}
+
+void cli_hint_nearest(const char *word, const char *const *names, size_t count) {
+  hw_nearest nearest = hw_nearest_start(word);
+  for (size_t i = 0; i < count; i++) hw_nearest_offer(&nearest, names[i]);
+  if (nearest.best[0] != '\0') cli_hint("did you mean %s?", nearest.best);
+}
+
+bool cli_make_folder(const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_make_directory(path, &diag);
 }
 
 bool cli_may_write(const char *path) {
@@ -366,6 +397,14 @@ const char *cli_shown(const char *text, char line[CLI_NAME]) { return wf_name_sh
 
 void *cli_resize(void *old, size_t count, size_t size) { return wf_realloc(old, count, size); }
 char *cli_copy(const char *text) { return wf_strdup(text); }
+
+char *cli_format(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  return text;
+}
 
 void cli_head_colour(bool begin) {
   fputs(wf_terminal_colour(wf_terminal_coloured(stdout), begin ? WF_COLOUR_HEAD : WF_COLOUR_NONE), stdout);

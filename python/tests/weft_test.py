@@ -3,6 +3,7 @@
 
 import os
 import signal
+import struct
 import tempfile
 import threading
 import time
@@ -93,6 +94,47 @@ class Models(unittest.TestCase):
             self.assertEqual((Path(folder) / "a.onnx").read_bytes(), (Path(folder) / "b.onnx").read_bytes())
         with self.assertRaises(weft.BadInput):
             weft.Model("resnet")
+
+
+def executable(code, symbol):
+    """A RISC-V ELF with one section of code at 0x1000, and a symbol at its start."""
+    names, strings = b"\0.text\0.symtab\0.strtab\0", b"\0" + symbol.encode() + b"\0"
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 2, 0, 1, 0x1000, len(code))
+    at_code = 64 + 56
+    at_symbols, at_strings = at_code + len(code), at_code + len(code) + len(symbols)
+    at_names = at_strings + len(strings)
+    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 243, 1, 0x1000, 64, at_names + len(names), 0, 64, 56, 1, 64, 5, 4)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, at_code, 0x1000, 0x1000, len(code), len(code), 1)
+    sections = bytes(64) + b"".join(struct.pack("<IIQQQQIIQQ", *row) for row in (
+        (1, 1, 6, 0x1000, at_code, len(code), 0, 0, 2, 0),
+        (7, 2, 0, 0, at_symbols, len(symbols), 3, 1, 8, 24),
+        (15, 3, 0, 0, at_strings, len(strings), 0, 0, 1, 0),
+        (15, 3, 0, 0, at_names, len(names), 0, 0, 1, 0)))
+    return head + segment + code + symbols + strings + names + sections
+
+
+class Code(unittest.TestCase):
+    def test_disassembly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "program.elf"
+            file.write_bytes(executable(bytes.fromhex("13055000 8545 0200"), "main"))
+            first, second, third = _table.records(weft.disassemble(file))
+        self.assertEqual((first["section"], first["address"], first["symbol"]), (".text", 0x1000, "main"))
+        self.assertEqual((first["bits"], first["bytes"]), (0x00500513, 4))
+        self.assertIn("addi", first["text"])
+        self.assertEqual((second["address"], second["bytes"], second["symbol"]), (0x1004, 2, None))
+        self.assertEqual((third["address"], third["bits"]), (0x1006, 0x0002))
+        with self.assertRaisesRegex(weft.BadInput, "nowhere.elf"):
+            weft.disassemble("nowhere.elf")
+
+    def test_files(self):
+        files = weft.files()
+        self.assertEqual(weft.Array.parse(files["mine.yaml"]).name, "mine")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "gemm.py"
+            file.write_text(files["gemm.py"])
+            self.assertGreater(len(weft.Kernel(file, "dim4", M=8, N=8, K=8).mapping), 0)
 
 
 class Kernels(unittest.TestCase):

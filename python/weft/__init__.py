@@ -7,6 +7,8 @@
 
 from weft._native import BadInput, CannotBuild, Error, Usage, version
 from weft._array import Array, arrays, parameters
+from weft._code import disassemble
+from weft._files import files
 from weft._kernel import Kernel, kernel
 from weft._model import Model
 from weft._network import Network, generated_networks, run
@@ -18,6 +20,6 @@ from weft._table import Table
 __version__ = version().split()[0]
 __all__ = [
     "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Kernel", "Model", "Network",
-    "Store", "Table", "Usage", "arrays", "generated_networks", "kernel", "open", "parameters", "run",
-    "search", "sweep", "version",
+    "Store", "Table", "Usage", "arrays", "disassemble", "files", "generated_networks", "kernel", "open",
+    "parameters", "run", "search", "sweep", "version",
 ]

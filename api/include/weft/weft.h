@@ -583,6 +583,17 @@ WEFT_API weft_status weft_schedules_import(weft_session *session, weft_schedules
 WEFT_API weft_status weft_schedules_prune(weft_session *session, weft_schedules *schedules, bool other_versions,
                                           uint64_t *removed);
 
+// ---- Files that come with the library
+
+typedef struct weft_file {
+  size_t size;
+  const char *name;  // "gemm.py"
+  const char *text;
+} weft_file;
+
+// Kernels, then descriptions to begin with: an array and a sweep. WEFT_USAGE past the end.
+WEFT_API weft_status weft_file_at(size_t index, weft_file *file);
+
 // ---- Reports
 
 // What a report is asked for.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of workloads/examples as text; the table is made in the build.
-#ifndef CLI_EXAMPLE_FILES_H
-#define CLI_EXAMPLE_FILES_H
+#ifndef API_EXAMPLE_FILES_H
+#define API_EXAMPLE_FILES_H
 
 #include "base/text_file.h"
 
-extern const wf_text_file cli_example_files[];
-extern const size_t cli_example_file_count;
+extern const wf_text_file api_example_files[];
+extern const size_t api_example_file_count;
 
 #endif
