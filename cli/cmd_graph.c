@@ -1,70 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft graph NET.onnx`: the graph of a model as the compiler sees it.
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
 #include "cli/onnx_dims.h"
-#include "compiler/quantise/quantise.h"
-#include "workloads/networks/networks.h"
 
-static cJSON *tensors_json(const graph *g, const int *tensors, int count) {
+// ---- JSON
+
+typedef weft_status tensor_at(const weft_graph *graph, size_t index, weft_tensor *tensor);
+
+static cJSON *tensors_json(const weft_graph *g, tensor_at *at) {
   cJSON *list = cJSON_CreateArray();
-  for (int i = 0; i < count; i++) {
-    const graph_tensor *t = &g->tensors[tensors[i]];
+  weft_tensor t = {.size = sizeof t};
+  for (size_t i = 0; at(g, i, &t) == WEFT_OK; i++) {
     cJSON *entry = cJSON_CreateObject(), *shape = cJSON_CreateArray();
-    cJSON_AddStringToObject(entry, "name", t->name);
-    cJSON_AddStringToObject(entry, "type", graph_type_names[t->type]);
-    for (int d = 0; d < t->rank; d++) cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)t->dim[d]));
+    cJSON_AddStringToObject(entry, "name", t.name);
+    cJSON_AddStringToObject(entry, "type", t.type);
+    for (int d = 0; d < t.rank; d++) cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)t.dim[d]));
     cJSON_AddItemToObject(entry, "shape", shape);
     cJSON_AddItemToArray(list, entry);
   }
   return list;
 }
 
-static cJSON *operators_json(const graph *g) {
+static cJSON *operators_json(const weft_graph *g) {
   cJSON *counts = cJSON_CreateObject();
-  for (int op = 0; op < GRAPH_OP_COUNT; op++) {
-    uint64_t count = 0;
-    for (int n = 0; n < g->node_count; n++) count += (int)g->nodes[n].op == op;
-    if (count != 0) cli_json_count(counts, graph_op_name((graph_op)op), count);
-  }
+  weft_operator row = {.size = sizeof row};
+  for (size_t i = 0; weft_graph_operator(g, i, &row) == WEFT_OK; i++) cli_json_count(counts, row.name, row.count);
   return counts;
 }
 
-static cJSON *graph_json(const graph *g, const char *file) {
+static cJSON *graph_json(const weft_graph *g, const char *file) {
   cJSON *document = cJSON_CreateObject();
-  uint64_t constant_bytes = 0;
-  for (int t = 0; t < g->tensor_count; t++)
-    if (g->tensors[t].data != NULL) constant_bytes += graph_bytes(&g->tensors[t]);
+  weft_graph_facts facts = {.size = sizeof facts};
+  weft_graph_describe(g, &facts);
   cJSON_AddStringToObject(document, "file", file);
-  cJSON_AddStringToObject(document, "name", g->name);
-  cJSON_AddItemToObject(document, "inputs", tensors_json(g, g->inputs, g->input_count));
-  cJSON_AddItemToObject(document, "outputs", tensors_json(g, g->outputs, g->output_count));
-  cli_json_count(document, "nodes", (uint64_t)g->node_count);
+  cJSON_AddStringToObject(document, "name", facts.name);
+  cJSON_AddItemToObject(document, "inputs", tensors_json(g, weft_graph_input));
+  cJSON_AddItemToObject(document, "outputs", tensors_json(g, weft_graph_output));
+  cli_json_count(document, "nodes", facts.nodes);
   cJSON_AddItemToObject(document, "operators", operators_json(g));
-  cJSON_AddNumberToObject(document, "macs", networks_macs(g));
-  cJSON_AddNumberToObject(document, "parameters", networks_parameters(g));
-  cli_json_count(document, "constant_bytes", constant_bytes);
+  cJSON_AddNumberToObject(document, "macs", facts.macs);
+  cJSON_AddNumberToObject(document, "parameters", facts.parameters);
+  cli_json_count(document, "constant_bytes", facts.constant_bytes);
   return document;
 }
 
-static bool find_stage(const char *text, quantise_stage *stage) {
+// ---- the verb
+
+static bool stage_good(const char *text) {
   static const char *const names[] = {"model", "quantised", "placed"};
-  for (int i = 0; i < 3; i++) {
-    *stage = (quantise_stage)i;
+  for (int i = 0; i < 3; i++)
     if (text == NULL || strcmp(text, names[i]) == 0) return true;
-  }
   fprintf(stderr, "weft: error: --stage %s\n  hint: one of model, quantised, placed\n", text);
   return false;
-}
-
-// The graph as it is after a stage; NULL after the reason was reported. The model's is used up.
-static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
-  if (model == NULL || stage == QUANTISE_STAGE_MODEL) return model;
-  const quantise_options options = {.int8_ends = true};
-  graph *g = quantise_network(model, &options, stage, diag);
-  graph_destroy(model);
-  return g;
 }
 
 typedef struct graph_arguments {
@@ -72,6 +63,13 @@ typedef struct graph_arguments {
   const char *dims, *outputs, *values, *stage;
   uint64_t batch;
 } graph_arguments;
+
+// The options that are lists.
+typedef struct graph_lists {
+  cli_dims dims;
+  cli_names outputs;
+  cli_values values;
+} graph_lists;
 
 static const wf_option graph_rows[] = {
     {"all", WF_FLAG(graph_arguments, all), NULL, "constants in full, so that the text reads back"},
@@ -83,6 +81,47 @@ static const wf_option graph_rows[] = {
     {"stage", WF_TEXT(graph_arguments, stage), "STAGE",
      "model (default), quantised, placed: how far the compiler goes"},
 };
+
+static weft_graph *read_graph(weft_session *s, const char *path, const graph_arguments *o, const graph_lists *lists) {
+  const weft_graph_options options = {.size = sizeof options,
+                                      .stage = o->stage,
+                                      .batch = o->batch,
+                                      .dim_names = lists->dims.names,
+                                      .dim_values = lists->dims.values,
+                                      .outputs = lists->outputs.names,
+                                      .constants = lists->values.files,
+                                      .constants_for = lists->values.inputs,
+                                      .dims = (uint32_t)lists->dims.count,
+                                      .output_count = (uint32_t)lists->outputs.count,
+                                      .constant_count = (uint32_t)lists->values.entries.count};
+  weft_graph *g = weft_graph_read(s, path, &options);
+  cli_messages(s);
+  return g;
+}
+
+static bool print_graph(weft_session *s, const weft_graph *g, bool all) {
+  char *text = weft_graph_text(s, g, all);
+  if (text != NULL) fputs(text, stdout);
+  weft_free(text);
+  return cli_messages(s);
+}
+
+static cli_exit show(const cli_common *common, const char *path, const graph_arguments *o, const graph_lists *lists) {
+  weft_session *s = weft_session_create();
+  weft_graph *g = read_graph(s, path, o, lists);
+  bool good = g != NULL && cli_put_json(common, common->json == NULL ? NULL : graph_json(g, path)) == CLI_OK;
+  if (g != NULL && cli_prints(common)) good = print_graph(s, g, o->all) && good;
+  weft_graph_destroy(g);
+  weft_session_destroy(s);
+  return good ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static cli_exit parse_and_show(const cli_common *common, const char *path, const graph_arguments *o, graph_lists *l) {
+  if (!cli_dims_parse(&l->dims, o->dims) || !cli_names_parse(&l->outputs, "outputs", o->outputs) ||
+      !stage_good(o->stage))
+    return CLI_USAGE;
+  return cli_values_parse(&l->values, o->values) ? show(common, path, o, l) : CLI_BAD_INPUT;
+}
 
 cli_exit cli_graph(int argc, char **argv) {
   graph_arguments o = {0};
@@ -98,28 +137,10 @@ cli_exit cli_graph(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  cli_dims dims;
-  cli_names outputs = {0};
-  cli_values values = {0};
-  quantise_stage stage;
-  bool parsed = cli_dims_parse(&dims, o.dims, &diag) && cli_names_parse(&outputs, "outputs", o.outputs, &diag) &&
-                find_stage(o.stage, &stage);
-  const bool valued = parsed && cli_values_parse(&values, o.values, &diag);
-  const onnx_options options = {.batch = (int64_t)o.batch,
-                                .dims = dims.dims,
-                                .dim_count = dims.count,
-                                .values = values.values,
-                                .value_count = values.count,
-                                .outputs = outputs.names,
-                                .output_count = outputs.count};
-  graph *g = valued ? at_stage(onnx_read(argv[0], &options, &diag), stage, &diag) : NULL;
-  const bool written = g == NULL || common.json == NULL || cli_write_json(common.json, graph_json(g, argv[0]), &diag);
-  if (g != NULL && !common.quiet && (common.json == NULL || strcmp(common.json, "-") != 0))
-    graph_print(g, o.all, stdout);
-  graph_destroy(g);
-  cli_dims_release(&dims);
-  cli_names_release(&outputs);
-  cli_values_release(&values);
-  return !parsed ? CLI_USAGE : diag.errors == 0 && written ? CLI_OK : CLI_BAD_INPUT;
+  graph_lists lists = {0};
+  code = parse_and_show(&common, argv[0], &o, &lists);
+  cli_dims_release(&lists.dims);
+  cli_names_release(&lists.outputs);
+  cli_values_release(&lists.values);
+  return code;
 }

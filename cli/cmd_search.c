@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
-#include "cli/onnx_dims.h"
+#include "cli/onnx_file.h"
 #include "cli/search_answer.h"
 #include "cli/search_codesign.h"
 #include "cli/search_descent.h"
@@ -362,10 +362,11 @@ cli_exit cli_search(int argc, char **argv) {
   cli_dims dims;
   cli_names outputs = {0};
   search_job job = {.common = &common, .options = &options, .exact = &exact, .descent = &descent, .diag = &diag};
-  const bool parsed =
-      cli_dims_parse(&dims, options.dims, &diag) && cli_names_parse(&outputs, "outputs", options.outputs, &diag);
+  const bool parsed = cli_dims_parse(&dims, options.dims) && cli_names_parse(&outputs, "outputs", options.outputs);
+  onnx_dim open[CLI_DIMS_MAX];
+  cli_file_dims(&dims, open);
   job.file = (layers_program_options){
-      .dims = dims.dims, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
+      .dims = open, .dim_count = dims.count, .outputs = outputs.names, .output_count = outputs.count};
   if (!parsed)
     code = CLI_USAGE;
   else

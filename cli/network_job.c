@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/npy.h"
-#include "cli/onnx_dims.h"
+#include "cli/onnx_file.h"
 #include "compiler/graph/repeat.h"
 #include "compiler/network/mappings.h"
 #include "compiler/onnx/onnx.h"
@@ -96,18 +96,22 @@ static graph *read_model(const network_job_options *options, const char *path, w
   cli_dims open;
   cli_names outputs = {0};
   cli_values values = {0};
+  cli_constants constants = {0};
   graph *model = NULL;
-  if (cli_dims_parse(&open, options->dims, diag) && cli_names_parse(&outputs, "outputs", options->outputs, diag) &&
-      cli_values_parse(&values, options->values, diag)) {
+  if (cli_dims_parse(&open, options->dims) && cli_names_parse(&outputs, "outputs", options->outputs) &&
+      cli_values_parse(&values, options->values) && cli_file_values(&values, &constants, diag)) {
+    onnx_dim dims[CLI_DIMS_MAX];
+    cli_file_dims(&open, dims);
     const onnx_options file = {.batch = made.batch,
-                               .dims = open.dims,
+                               .dims = dims,
                                .dim_count = open.count,
-                               .values = values.values,
-                               .value_count = values.count,
+                               .values = constants.values,
+                               .value_count = constants.count,
                                .outputs = outputs.names,
                                .output_count = outputs.count};
     model = onnx_read(path, &file, diag);
   }
+  cli_file_release(&constants);
   cli_dims_release(&open);
   cli_names_release(&outputs);
   cli_values_release(&values);
@@ -201,10 +205,10 @@ static cli_exit set_ranges(network_job_options *options, network_job *job) {
   return CLI_USAGE;
 }
 
-static cli_exit set_quality(const network_job_options *options, network_job *job, wf_diag *diag) {
+static cli_exit set_quality(const network_job_options *options, network_job *job) {
   job->quantise.kept = &job->kept;
   job->quantise.forms = &job->forms;
-  if (!cli_names_parse(&job->keep, "keep-float", options->keep_float, diag)) return CLI_USAGE;
+  if (!cli_names_parse(&job->keep, "keep-float", options->keep_float)) return CLI_USAGE;
   job->quantise.keep = job->keep.names;
   job->quantise.keep_count = job->keep.count;
   char *end = NULL;
@@ -400,7 +404,7 @@ cli_exit network_job_open(const cli_common *common, const network_job_options *a
   *job = (network_job){0};
   network_job_options given = *asked, *options = &given;
   cli_exit code = set_calibration(options, job);
-  if (code == CLI_OK) code = set_quality(options, job, diag);
+  if (code == CLI_OK) code = set_quality(options, job);
   if (code != CLI_OK) return code;
   if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
   code = set_normaliser(options, job);

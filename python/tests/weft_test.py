@@ -96,6 +96,24 @@ class Models(unittest.TestCase):
             weft.Model("resnet")
 
 
+class Graphs(unittest.TestCase):
+    def test_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "net.onnx"
+            model = weft.Model("resnet18", image=32, divisor=8)
+            model.save(file)
+            graph = weft.Graph(file)
+            placed = weft.Graph(file, stage="placed", outputs=["conv1"])
+            with self.assertRaisesRegex(weft.BadInput, "no tensor of ONNX"):
+                weft.Graph(file, constants={"input": file})
+        self.assertEqual([shape for _, shape, _ in graph.inputs], [(1, 3, 32, 32)])
+        self.assertEqual(graph.facts["macs"], model.facts["macs"])
+        self.assertEqual(sum(graph.operators.values()), graph.facts["nodes"])
+        self.assertIn("Conv(", graph.text())
+        self.assertGreater(len(graph.text(constants=True)), len(graph.text()))
+        self.assertEqual(placed.operators, {"QConv": 1})
+
+
 def executable(code, symbol):
     """A RISC-V ELF with one section of code at 0x1000, and a symbol at its start."""
     names, strings = b"\0.text\0.symtab\0.strtab\0", b"\0" + symbol.encode() + b"\0"

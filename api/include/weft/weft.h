@@ -419,6 +419,50 @@ WEFT_API weft_status weft_model_write(weft_session *session, const weft_model *m
 // The table of its layers for weft_search (YAML), to be freed with weft_free.
 WEFT_API char *weft_model_layers(weft_session *session, const weft_model *model);
 
+// ---- Graphs of ONNX files
+
+// The operators of a network as the compiler sees them: shapes inferred, constants folded, glue around shapes gone.
+typedef struct weft_graph weft_graph;
+
+typedef struct weft_graph_options {
+  size_t size;
+  const char *stage;                 // "model" (default), "quantised", "placed": how far the compiler goes
+  uint64_t batch;                    // first dimensions that the file leaves open; 0: 1
+  const char *const *dim_names;      // others that it leaves open, by name or as INPUT:AXIS
+  const int64_t *dim_values;         // of each name
+  const char *const *outputs;        // tensors or nodes at which the network ends, instead of the file's outputs
+  const char *const *constants;      // files (.pb) of inputs that are constants
+  const char *const *constants_for;  // the inputs; NULL, or one of NULL: the file says which it is
+  uint32_t dims, output_count, constant_count;
+} weft_graph_options;
+
+typedef struct weft_graph_facts {
+  size_t size;
+  const char *name;
+  uint64_t nodes;
+  double macs;        // of convolutions and products
+  double parameters;  // trained ones
+  uint64_t constant_bytes;
+} weft_graph_facts;
+
+typedef struct weft_operator {
+  size_t size;
+  const char *name;  // "Conv"
+  uint64_t count;    // of nodes
+} weft_operator;
+
+WEFT_API weft_graph *weft_graph_read(weft_session *session, const char *path, const weft_graph_options *options);
+WEFT_API void weft_graph_destroy(weft_graph *graph);
+WEFT_API weft_status weft_graph_describe(const weft_graph *graph, weft_graph_facts *facts);
+// WEFT_USAGE past the end, here as below.
+WEFT_API weft_status weft_graph_input(const weft_graph *graph, size_t index, weft_tensor *tensor);
+WEFT_API weft_status weft_graph_output(const weft_graph *graph, size_t index, weft_tensor *tensor);
+// The operators that it has, in an order of their own.
+WEFT_API weft_status weft_graph_operator(const weft_graph *graph, size_t index, weft_operator *row);
+// One line per node, in an order in which they can be computed, to be freed with weft_free; with the data of all
+// constants, else that of short ones and digests.
+WEFT_API char *weft_graph_text(weft_session *session, const weft_graph *graph, bool constants);
+
 // ---- Search
 
 typedef struct weft_answer weft_answer;
