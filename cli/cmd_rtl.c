@@ -3,15 +3,11 @@
 // compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells, `weft rtl
 // fit` makes a technology table of several such results.
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "cli/rtl_fit.h"
-#include "hw/export/export.h"
-#include "hw/export/fit.h"
-#include "hw/export/synth.h"
-#include "sim/rtl/build.h"
 
 typedef struct rtl_options {
   uint64_t jobs;
@@ -22,96 +18,126 @@ typedef struct rtl_options {
   size_t count;
 } rtl_options;
 
+typedef struct job {
+  const cli_common *common;
+  const rtl_options *options;
+  weft_session *session;
+  weft_array *array;  // NULL: it is not loaded yet
+} job;
+
 typedef struct rtl_action {
   const char *name;
-  cli_exit (*run)(const cli_common *common, const rtl_options *options, wf_diag *diag);
+  cli_exit (*run)(job *j);
   size_t arguments;  // at most; one alone names the array
 } rtl_action;
 
-static cJSON *summary_of(const hw_array *array) {
+static bool load_array(job *j) {
+  j->array = cli_open_array(j->common, j->session);
+  return j->array != NULL;
+}
+
+static cJSON *summary_of(const job *j) {
   cJSON *document = cJSON_CreateObject();
-  cJSON_AddStringToObject(document, "array", array->name);
-  cli_json_hash(document, "array_hash", hw_array_hash(array));
+  cJSON_AddStringToObject(document, "array", weft_array_name(j->array));
+  cli_json_hash(document, "array_hash", weft_array_hash(j->array));
   return document;
 }
 
 // ---- build
 
-static bool report_model(const cli_common *common, const hw_array *array, const sim_rtl_model *model, wf_diag *diag) {
-  if (cli_prints(common))
-    printf("%s\n  %s, %s in %.1f s\n", model->path, array->name, model->cached ? "cached; was built" : "built",
-           model->seconds);
-  if (common->json == NULL) return true;
-  cJSON *document = summary_of(array);
-  cJSON_AddStringToObject(document, "path", model->path);
-  cJSON_AddBoolToObject(document, "cached", model->cached);
-  cJSON_AddNumberToObject(document, "build_seconds", model->seconds);
-  return cli_write_json(common->json, document, diag);
+static bool show_building(void *context, const weft_progress *progress) {
+  const job *j = context;
+  fprintf(stderr, "weft: hardware of array %s: %s\n", weft_array_name(j->array), progress->text);
+  return true;
 }
 
-static cli_exit build(const cli_common *common, const rtl_options *options, wf_diag *diag) {
-  hw_array array;
-  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  const sim_rtl_build_options build_options = {
-      .wave = options->wave, .jobs = (unsigned)options->jobs, .quiet = common->quiet};
-  sim_rtl_model model;
-  if (!sim_rtl_build(&array, &build_options, &model, diag)) return CLI_CANNOT_BUILD;
-  bool good = report_model(common, &array, &model, diag);
-  wf_free(model.path);
-  return good ? CLI_OK : CLI_BAD_INPUT;
+static void print_model(const job *j, const char *path, const weft_hardware_facts *facts) {
+  printf("%s\n  %s, %s in %.1f s\n", path, weft_array_name(j->array), facts->cached ? "cached; was built" : "built",
+         facts->seconds);
+}
+
+static cJSON *model_json(const job *j, const char *path, const weft_hardware_facts *facts) {
+  cJSON *document = summary_of(j);
+  cJSON_AddStringToObject(document, "path", path);
+  cJSON_AddBoolToObject(document, "cached", facts->cached);
+  cJSON_AddNumberToObject(document, "build_seconds", facts->seconds);
+  return document;
+}
+
+static cli_exit build(job *j) {
+  const weft_hardware_options options = {
+      .size = sizeof options, .wave = j->options->wave, .jobs = (uint32_t)j->options->jobs};
+  weft_hardware_facts facts = {.size = sizeof facts};
+  if (!load_array(j)) return CLI_BAD_INPUT;
+  if (!j->common->quiet) weft_session_watch(j->session, show_building, j);
+  char *path = weft_hardware_build(j->session, j->array, &options, &facts);
+  if (!cli_messages(j->session)) return CLI_CANNOT_BUILD;
+  if (cli_prints(j->common)) print_model(j, path, &facts);
+  const cli_exit code = cli_put_json(j->common, j->common->json == NULL ? NULL : model_json(j, path, &facts));
+  weft_free(path);
+  return code;
 }
 
 // ---- the set of files
 
-static cJSON *limits_json(const hw_array *array) {
-  hw_export_limit limits[HW_EXPORT_LIMITS_MAX];
-  const size_t count = hw_export_limits(array, limits);
+static cJSON *limits_json(const weft_array *array) {
+  weft_hardware_limit limit = {.size = sizeof limit};
   cJSON *list = cJSON_CreateArray();
-  for (size_t i = 0; i < count; i++) {
-    cJSON *limit = cJSON_CreateObject();
-    cJSON_AddStringToObject(limit, "parameter", limits[i].parameter);
-    cJSON_AddStringToObject(limit, "value", limits[i].value);
-    cJSON_AddStringToObject(limit, "reason", limits[i].reason);
-    cJSON_AddItemToArray(list, limit);
+  for (size_t i = 0; weft_hardware_limit_at(array, i, &limit) == WEFT_OK; i++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "parameter", limit.parameter);
+    cJSON_AddStringToObject(object, "value", limit.value);
+    cJSON_AddStringToObject(object, "reason", limit.reason);
+    cJSON_AddItemToArray(list, object);
   }
   return list;
 }
 
-static cli_exit write_set(const cli_common *common, const rtl_options *options, wf_diag *diag) {
-  if (options->directory == NULL) {
+static cJSON *set_json(const job *j, uint64_t files) {
+  cJSON *document = summary_of(j);
+  cJSON_AddStringToObject(document, "directory", j->options->directory);
+  cli_json_count(document, "files", files);
+  cJSON_AddItemToObject(document, "not_expressed_by_gemmini", limits_json(j->array));
+  return document;
+}
+
+static cli_exit write_set(job *j) {
+  const char *directory = j->options->directory;
+  if (directory == NULL) {
     fputs("weft: error: weft rtl ARRAY needs -o DIR\n  hint: weft rtl --help\n", stderr);
     return CLI_USAGE;
   }
-  hw_array array;
-  size_t files;
-  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  if (!hw_export_write(&array, options->directory, &files, diag)) return CLI_BAD_INPUT;
-  if (cli_prints(common)) printf("%s: %s, %zu files\n", options->directory, array.name, files);
-  if (common->json == NULL) return CLI_OK;
-  cJSON *document = summary_of(&array);
-  cJSON_AddStringToObject(document, "directory", options->directory);
-  cli_json_count(document, "files", files);
-  cJSON_AddItemToObject(document, "not_expressed_by_gemmini", limits_json(&array));
-  return cli_write_json(common->json, document, diag) ? CLI_OK : CLI_BAD_INPUT;
+  uint64_t files = 0;
+  if (!load_array(j)) return CLI_BAD_INPUT;
+  weft_hardware_write(j->session, j->array, directory, &files);
+  if (!cli_messages(j->session)) return CLI_BAD_INPUT;
+  if (cli_prints(j->common)) printf("%s: %s, %" PRIu64 " files\n", directory, weft_array_name(j->array), files);
+  return cli_put_json(j->common, j->common->json == NULL ? NULL : set_json(j, files));
 }
 
 // ---- synthesis
 
-static void print_synthesis(const hw_synth_result *result) {
-  printf("%-24s %9s %8s %14s %10s %10s\n", "unit", "instances", "cells", "area um2", "path ns", "power mW");
-  for (size_t i = 0; i < result->count; i++) {
-    const hw_synth_unit *unit = &result->units[i];
-    printf("%-24s %9u %8u %14.0f %10.2f %10.4f\n", unit->name, unit->instances, unit->cells, unit->area_um2,
-           unit->path_ns, unit->power_mw);
-  }
-  printf("%-24s %9s %8s %14.0f %10s %10.4f\n", "all instances", "", "", result->area_um2, "", result->power_mw);
-  printf("cells, area and power are of one instance without the units inside it; power at %g MHz, 180 nm\n",
-         HW_SYNTH_CLOCK_MHZ);
-  if (result->memory_bits != 0)
-    printf("memory: %" PRIu64 " bits of scratchpad and accumulator, not in the area\n", result->memory_bits);
+static bool show_unit(void *context, const weft_progress *progress) {
+  const job *j = context;
+  fprintf(stderr, "synth: %s: %s (%" PRIu64 " of %" PRIu64 ")\n", weft_array_name(j->array), progress->text,
+          progress->done + 1, progress->total);
+  return true;
 }
 
-static cJSON *unit_json(const hw_synth_unit *unit) {
+static void print_synthesis(const weft_synthesis *synthesis, const weft_synthesis_facts *all) {
+  weft_synthesis_unit unit = {.size = sizeof unit};
+  printf("%-24s %9s %8s %14s %10s %10s\n", "unit", "instances", "cells", "area um2", "path ns", "power mW");
+  for (size_t i = 0; weft_synthesis_at(synthesis, i, &unit) == WEFT_OK; i++)
+    printf("%-24s %9u %8u %14.0f %10.2f %10.4f\n", unit.name, unit.instances, unit.cells, unit.area_um2, unit.path_ns,
+           unit.power_mw);
+  printf("%-24s %9s %8s %14.0f %10s %10.4f\n", "all instances", "", "", all->area_um2, "", all->power_mw);
+  printf("cells, area and power are of one instance without the units inside it; power at %g MHz, 180 nm\n",
+         all->clock_mhz);
+  if (all->memory_bits != 0)
+    printf("memory: %" PRIu64 " bits of scratchpad and accumulator, not in the area\n", all->memory_bits);
+}
+
+static cJSON *unit_json(const weft_synthesis_unit *unit) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "unit", unit->name);
   cJSON_AddStringToObject(object, "part", unit->part);
@@ -124,39 +150,64 @@ static cJSON *unit_json(const hw_synth_unit *unit) {
   return object;
 }
 
-static bool write_synthesis(const cli_common *common, const hw_array *array, const hw_synth_result *result,
-                            wf_diag *diag) {
-  cJSON *document = summary_of(array), *units = cJSON_AddArrayToObject(document, "units");
-  for (size_t i = 0; i < result->count; i++) cJSON_AddItemToArray(units, unit_json(&result->units[i]));
-  cJSON_AddStringToObject(document, "library", "osu018");
-  cJSON_AddNumberToObject(document, "clock_mhz", HW_SYNTH_CLOCK_MHZ);
-  cJSON_AddNumberToObject(document, "area_um2", result->area_um2);
-  cJSON_AddNumberToObject(document, "power_mw", result->power_mw);
-  cli_json_count(document, "memory_bits", result->memory_bits);
-  return cli_write_json(common->json, document, diag);
+static cJSON *synthesis_json(const job *j, const weft_synthesis *synthesis, const weft_synthesis_facts *all) {
+  cJSON *document = summary_of(j), *units = cJSON_AddArrayToObject(document, "units");
+  weft_synthesis_unit unit = {.size = sizeof unit};
+  for (size_t i = 0; weft_synthesis_at(synthesis, i, &unit) == WEFT_OK; i++)
+    cJSON_AddItemToArray(units, unit_json(&unit));
+  cJSON_AddStringToObject(document, "library", all->library);
+  cJSON_AddNumberToObject(document, "clock_mhz", all->clock_mhz);
+  cJSON_AddNumberToObject(document, "area_um2", all->area_um2);
+  cJSON_AddNumberToObject(document, "power_mw", all->power_mw);
+  cli_json_count(document, "memory_bits", all->memory_bits);
+  return document;
 }
 
-static cli_exit synth(const cli_common *common, const rtl_options *options, wf_diag *diag) {
-  hw_array array;
-  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  const hw_synth_options synth_options = {.unit = options->unit, .quiet = common->quiet};
-  hw_synth_result *result = WF_NEW(hw_synth_result);
-  cli_exit code = CLI_CANNOT_BUILD;
-  if (hw_synth(&array, &synth_options, result, diag)) {
-    if (cli_prints(common)) print_synthesis(result);
-    const bool good = common->json == NULL || write_synthesis(common, &array, result, diag);
-    code = good ? CLI_OK : CLI_BAD_INPUT;
-  }
-  wf_free(result);
+static cli_exit synth(job *j) {
+  if (!load_array(j)) return CLI_BAD_INPUT;
+  if (!j->common->quiet) weft_session_watch(j->session, show_unit, j);
+  weft_synthesis *synthesis = weft_synthesis_run(j->session, j->array, j->options->unit);
+  weft_synthesis_facts all = {.size = sizeof all};
+  if (!cli_messages(j->session)) return CLI_CANNOT_BUILD;
+  weft_synthesis_describe(synthesis, &all);
+  if (cli_prints(j->common)) print_synthesis(synthesis, &all);
+  const cli_exit code = cli_put_json(j->common, j->common->json == NULL ? NULL : synthesis_json(j, synthesis, &all));
+  weft_synthesis_destroy(synthesis);
   return code;
 }
 
-static cli_exit fit(const cli_common *common, const rtl_options *options, wf_diag *diag) {
-  (void)common;
-  return cli_rtl_fit(options->directory, options->arguments, options->count, diag);
+// ---- a technology table
+
+static char *command_of(const rtl_options *o) {
+  char *command = cli_format("weft rtl fit -o %s", o->directory);
+  for (size_t n = 0; n < o->count; n++) {
+    char *longer = cli_format("%s %s", command, o->arguments[n]);
+    free(command);
+    command = longer;
+  }
+  return command;
 }
 
-static const rtl_action actions[] = {{"build", build, 1}, {"synth", synth, 1}, {"fit", fit, HW_FIT_POINTS_MAX}};
+static cli_exit fit(job *j) {
+  const rtl_options *o = j->options;
+  if (o->directory == NULL || o->count < WEFT_FIT_LEAST || o->count > WEFT_FIT_MOST) {
+    fprintf(stderr, "weft: error: weft rtl fit needs -o FILE and the results of %d to %d arrays\n", WEFT_FIT_LEAST,
+            WEFT_FIT_MOST);
+    fputs("  hint: weft rtl --help\n", stderr);
+    return CLI_USAGE;
+  }
+  if (!cli_may_write(o->directory)) return CLI_BAD_INPUT;
+  char *command = command_of(o);
+  char *table = weft_synthesis_fit(j->session, (const char *const *)o->arguments, o->count, command);
+  free(command);
+  const bool good = cli_messages(j->session) && cli_write_text(o->directory, table);
+  weft_free(table);
+  return good ? CLI_OK : CLI_BAD_INPUT;
+}
+
+// ---- the verb
+
+static const rtl_action actions[] = {{"build", build, 1}, {"synth", synth, 1}, {"fit", fit, WEFT_FIT_MOST}};
 
 // An action's name, else the name of an array whose set is written.
 static const rtl_action *find_action(const char *name) {
@@ -199,7 +250,7 @@ cli_exit cli_rtl(int argc, char **argv) {
           "  weft rtl build dim4\n",
       .options = {CLI_OPTIONS(rtl_rows, 0)},
       .min_arguments = 1,
-      .max_arguments = 1 + HW_FIT_POINTS_MAX,
+      .max_arguments = 1 + WEFT_FIT_MOST,
       .takes_array = true};
   cli_common common;
   cli_exit code;
@@ -212,6 +263,9 @@ cli_exit cli_rtl(int argc, char **argv) {
   if (action == NULL || argc == 2) common.array = argv[argc - 1];
   options.arguments = argv + 1;
   options.count = (size_t)argc - 1;
-  wf_diag diag = wf_diag_to(stderr);
-  return action == NULL ? write_set(&common, &options, &diag) : action->run(&common, &options, &diag);
+  job j = {.common = &common, .options = &options, .session = weft_session_create()};
+  code = action == NULL ? write_set(&j) : action->run(&j);
+  weft_array_destroy(j.array);
+  weft_session_destroy(j.session);
+  return code;
 }

@@ -34,6 +34,10 @@ typedef struct hw_fit_arrays {
   size_t count;                                              // of arrays
 } hw_fit_arrays;
 
+// Adds an array from the file that `weft rtl synth --json` wrote; `arrays` has room for it. False after the reason was
+// reported.
+bool hw_fit_read(hw_fit_arrays *arrays, const char *path, wf_diag *diag);
+
 // The table's file (hw/tech/180nm.yaml), with `command` and the errors of the fit in its head.
 void hw_fit_write(const hw_fit_arrays *arrays, const char *command, FILE *out);
 

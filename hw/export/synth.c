@@ -330,6 +330,11 @@ static void add_unit(hw_synth_result *result, const hw_synth_unit *unit) {
   result->memory_bits += unit->instances * unit->memory_bits;
 }
 
+static bool tell(const synth_run *run, size_t wanted, const char *unit) {
+  const hw_synth_options *o = run->options;
+  return o->tell == NULL || o->tell(o->context, run->result->count, wanted, unit);
+}
+
 static bool synthesise_all(synth_run *run) {
   const size_t wanted = count_wanted(run);
   if (wanted == 0) {
@@ -344,9 +349,7 @@ static bool synthesise_all(synth_run *run) {
     for (size_t i = 0; i < run->design.count; i++) {
       const hw_design_module *module = &run->design.modules[i];
       if (!is_wanted(run, module) || kind_of(module) != &unit_kinds[k]) continue;
-      if (!run->options->quiet)
-        fprintf(stderr, "synth: %s: %s (%zu of %zu)\n", run->array->name, unit_of(module->name), run->result->count + 1,
-                wanted);
+      if (!tell(run, wanted, unit_of(module->name))) return false;
       hw_synth_unit unit;
       if (!synthesise(run, module, &unit)) return false;
       add_unit(run->result, &unit);

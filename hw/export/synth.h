@@ -15,6 +15,7 @@ enum { HW_SYNTH_DIM_MAX = 8, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96 };
 
 // The clock at which power is reported; critical paths do not depend on it.
 #define HW_SYNTH_CLOCK_MHZ 100.0
+#define HW_SYNTH_LIBRARY "osu018"
 
 typedef struct hw_synth_unit {
   char name[HW_SYNTH_NAME];  // the module without its prefix weft_
@@ -37,7 +38,9 @@ typedef struct hw_synth_result {
 
 typedef struct hw_synth_options {
   const char *unit;  // only units of that name; NULL: all
-  bool quiet;        // no progress on stderr
+  // Told before each unit: how many are done, of how many; false ends the synthesis. NULL: nobody is told.
+  bool (*tell)(void *context, size_t done, size_t count, const char *unit);
+  void *context;
 } hw_synth_options;
 
 // What the synthesis lacks on this machine, such as "yosys"; NULL: nothing.

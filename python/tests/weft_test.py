@@ -72,6 +72,13 @@ class Arrays(unittest.TestCase):
         self.assertAlmostEqual(whole["um2"], sum(p["um2"] for p in parts), delta=1)
         self.assertGreater(whole["um2"], _table.records(weft.Array().area)[0]["um2"])
 
+    def test_hardware(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = weft.Array("dim4").write_hardware(Path(folder) / "set")
+            self.assertEqual(files, sum(p.is_file() for p in (Path(folder) / "set").rglob("*")))
+            with self.assertRaisesRegex(weft.BadInput, "not empty"):
+                weft.Array("dim4").write_hardware(folder)
+
     def test_errors(self):
         with self.assertRaisesRegex(weft.BadInput, 'did you mean "gemmini-default"'):
             weft.Array("gemini-default")

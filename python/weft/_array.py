@@ -125,6 +125,12 @@ class Array:
     def yaml(self):
         return text(ffi.gc(call(lib.weft_array_yaml, self.pointer), lib.weft_free))
 
+    def write_hardware(self, folder):
+        """Writes its SystemVerilog and what other tools take; the number of files."""
+        files = ffi.new("uint64_t *")
+        call(lib.weft_hardware_write, self.pointer, encode(path(folder)), files)
+        return files[0]
+
     def save(self, file):
         with open(file, "w", encoding="utf-8") as out:
             out.write(self.yaml())

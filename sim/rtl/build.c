@@ -148,11 +148,13 @@ static void remove_sources(const builder *b) {
 
 // ---- steps
 
-static void progress(const builder *b, const char *format, double a, double c) {
-  if (b->options->quiet) return;
-  fprintf(stderr, "weft: hardware of array %s: ", b->array->name);
-  fprintf(stderr, format, a, c);
-  fputc('\n', stderr);
+// False: the build is to end.
+static bool progress(const builder *b, const char *format, double a, double c) {
+  char text[LINE];
+  snprintf(text, sizeof text, format, a, c);
+  if (b->options->tell != NULL) return b->options->tell(b->options->context, text);
+  if (!b->options->quiet) fprintf(stderr, "weft: hardware of array %s: %s\n", b->array->name, text);
+  return true;
 }
 
 static void say_waiting(void *context) { progress(context, "another process is building it, waiting", 0, 0); }
@@ -406,13 +408,12 @@ static bool compile_and_link(builder *b) {
 
 static bool build(builder *b, const char *folder, double *seconds) {
   double start = wf_seconds();
-  progress(b, b->options->wave ? "building with waveforms (once, then cached)" : "building (once, then cached)", 0, 0);
-  if (!find_headers(b) || !find_library(b)) return false;
+  const char *what = b->options->wave ? "building with waveforms (once, then cached)" : "building (once, then cached)";
+  if (!progress(b, what, 0, 0) || !find_headers(b) || !find_library(b)) return false;
   enter(b, folder);
   if (!write_sources(b) || !verilate(b)) return false;
   double middle = wf_seconds();
-  progress(b, "verilator done after %.1f s, compiling", middle - start, 0);
-  if (!compile_and_link(b)) return false;
+  if (!progress(b, "verilator done after %.1f s, compiling", middle - start, 0) || !compile_and_link(b)) return false;
   *seconds = wf_seconds() - start;
   progress(b, "built in %.1f s (verilator %.1f s)", *seconds, middle - start);
   return true;

@@ -16,6 +16,9 @@ typedef struct sim_rtl_build_options {
   bool systemc;   // for a SystemC kernel: the ports are signals; no waveforms
   unsigned jobs;  // compilers at a time; 0: 2
   bool quiet;     // no progress on stderr
+  // Told of progress in place of stderr; false ends the build. NULL: nobody.
+  bool (*tell)(void *context, const char *text);
+  void *context;
 } sim_rtl_build_options;
 
 typedef struct sim_rtl_model {

@@ -189,6 +189,78 @@ typedef struct weft_area_unknown {
 
 WEFT_API weft_status weft_array_area_unknown(size_t index, weft_area_unknown *unknown);
 
+// ---- Hardware of arrays
+
+// Writes the SystemVerilog of an array with its parameters, and the array as other tools take it, into a folder, which
+// is made; README.txt in it says what each file is. A folder with other files is refused; what Gemmini's generator
+// cannot express is a warning. `files`, how many were written, may be NULL.
+WEFT_API weft_status weft_hardware_write(weft_session *session, const weft_array *array, const char *directory,
+                                         uint64_t *files);
+
+// A value that Gemmini's generator cannot express.
+typedef struct weft_hardware_limit {
+  size_t size;
+  char parameter[128];  // "mesh.zero_skip"
+  char value[32];
+  const char *reason;
+} weft_hardware_limit;
+
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_hardware_limit_at(const weft_array *array, size_t index, weft_hardware_limit *limit);
+
+typedef struct weft_hardware_options {
+  size_t size;
+  bool wave;      // with waveforms
+  uint32_t jobs;  // compilers at a time; 0: 2
+} weft_hardware_options;
+
+typedef struct weft_hardware_facts {
+  size_t size;
+  bool cached;     // it was there already
+  double seconds;  // that building it took, now or then
+} weft_hardware_facts;
+
+// Compiles the hardware with Verilator and g++ for engine rtl of the tool, which otherwise does it at its first run.
+// The model's file, to be freed with weft_free; it stays in the cache. `facts` may be NULL.
+WEFT_API char *weft_hardware_build(weft_session *session, const weft_array *array, const weft_hardware_options *options,
+                                   weft_hardware_facts *facts);
+
+// The hardware in standard cells: area, critical path and power of each unit, by yosys and OpenSTA.
+typedef struct weft_synthesis weft_synthesis;
+
+typedef struct weft_synthesis_facts {
+  size_t size;
+  const char *library;        // of cells
+  double clock_mhz;           // of the power
+  double area_um2, power_mw;  // of all instances
+  uint64_t memory_bits;       // of scratchpad and accumulator, not in the area
+} weft_synthesis_facts;
+
+// Figures are of one instance without the units inside it.
+typedef struct weft_synthesis_unit {
+  size_t size;
+  const char *name;
+  const char *part;  // of technology tables: "mesh"
+  uint32_t instances, cells;
+  double area_um2;
+  double path_ns;   // the longest between registers and ports
+  double power_mw;  // inputs toggling every tenth cycle
+  uint64_t memory_bits;
+} weft_synthesis_unit;
+
+// Of arrays of up to 8 x 8, which takes minutes. `unit` NULL: all of them.
+WEFT_API weft_synthesis *weft_synthesis_run(weft_session *session, const weft_array *array, const char *unit);
+WEFT_API void weft_synthesis_destroy(weft_synthesis *synthesis);
+WEFT_API weft_status weft_synthesis_describe(const weft_synthesis *synthesis, weft_synthesis_facts *facts);
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_synthesis_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_unit *unit);
+
+enum { WEFT_FIT_LEAST = 3, WEFT_FIT_MOST = 16 };
+
+// A technology table (YAML) of areas, fitted to what `weft rtl synth --json` wrote of so many arrays of different
+// sizes, to be freed with weft_free. `origin` stands in its head; NULL: none.
+WEFT_API char *weft_synthesis_fit(weft_session *session, const char *const *files, size_t count, const char *origin);
+
 // ---- Tensors
 
 enum { WEFT_RANK_MAX = 8 };

@@ -65,7 +65,7 @@ static void check_controller(const hw_array *array) {
 static void check_refusals(const hw_array *array) {
   FILE *out = tmpfile();
   wf_diag diag = wf_diag_to(out);
-  const hw_synth_options options = {.unit = "nosuch", .quiet = true};
+  const hw_synth_options options = {.unit = "nosuch"};
   hw_synth_result result;
   CHECK(!hw_synth(array, &options, &result, &diag) && diag.errors == 1);
   hw_array large;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft rtl fit`: reads what `weft rtl synth --json` said of several arrays and writes the technology table.
-#include "cli/rtl_fit.h"
-
+// Reads the synthesis of an array for a fit: see fit.h.
+#include <cjson/cJSON.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -76,7 +75,7 @@ static bool add_array(hw_fit_arrays *arrays, const char *path, const cJSON *docu
   return true;
 }
 
-static bool read_array(hw_fit_arrays *arrays, const char *path, wf_diag *diag) {
+bool hw_fit_read(hw_fit_arrays *arrays, const char *path, wf_diag *diag) {
   char *text = read_text(path, diag);
   if (text == NULL) return false;
   cJSON *document = cJSON_Parse(text);
@@ -84,36 +83,4 @@ static bool read_array(hw_fit_arrays *arrays, const char *path, wf_diag *diag) {
   cJSON_Delete(document);
   wf_free(text);
   return good;
-}
-
-static char *command_of(const char *output, char *const *paths, size_t count) {
-  char *command = wf_format("weft rtl fit -o %s", output);
-  for (size_t n = 0; n < count; n++) {
-    char *longer = wf_format("%s %s", command, paths[n]);
-    wf_free(command);
-    command = longer;
-  }
-  return command;
-}
-
-cli_exit cli_rtl_fit(const char *output, char *const *paths, size_t count, wf_diag *diag) {
-  if (output == NULL || count < HW_FIT_POINTS_MIN || count > HW_FIT_POINTS_MAX) {
-    fprintf(stderr, "weft: error: weft rtl fit needs -o FILE and the results of %d to %d arrays\n", HW_FIT_POINTS_MIN,
-            HW_FIT_POINTS_MAX);
-    fputs("  hint: weft rtl --help\n", stderr);
-    return CLI_USAGE;
-  }
-  if (!cli_check_output(output, diag)) return CLI_BAD_INPUT;
-  hw_fit_arrays *arrays = WF_NEW(hw_fit_arrays);
-  bool good = true;
-  for (size_t n = 0; n < count && good; n++) good = read_array(arrays, paths[n], diag);
-  FILE *out = good ? cli_open_output(output, diag) : NULL;
-  if (out != NULL) {
-    char *command = command_of(output, paths, count);
-    hw_fit_write(arrays, command, out);
-    wf_free(command);
-    good = cli_close(out, output, diag);
-  }
-  wf_free(arrays);
-  return good && out != NULL ? CLI_OK : CLI_BAD_INPUT;
 }
