@@ -342,6 +342,13 @@ int64_t block_before_image(const block_statement *store, int d, const int64_t *i
   return first < 0 ? -first : 0;
 }
 
+int64_t block_length_of(const block_lengths *lengths, int64_t row, int64_t width, const int64_t *iteration) {
+  if (lengths->most == 0) return width;
+  const int64_t length = block_affine_at(&lengths->first, iteration) + lengths->step * row;
+  const int64_t most = lengths->most < width ? lengths->most : width;
+  return length > most ? most : length < 1 ? 1 : length;
+}
+
 void block_visit_affine(const block_program *program, block_statement *statement,
                         void (*visit)(void *context, block_affine *affine), void *context) {
   block_view *views[BLOCK_VIEWS_MAX];
@@ -350,6 +357,8 @@ void block_visit_affine(const block_program *program, block_statement *statement
     for (int d = 0; d < program->buffers[views[v]->buffer].rank; d++) visit(context, &views[v]->dim[d].offset);
   block_access *access = block_memory(statement);
   if (access == NULL) return;
+  if (statement->kind == BLOCK_STORE && statement->store.lengths.most != 0)
+    visit(context, &statement->store.lengths.first);
   visit(context, &access->base);
   for (int d = 0; d < access->rank; d++) visit(context, &access->dim[d].offset);
 }

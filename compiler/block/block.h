@@ -171,6 +171,14 @@ typedef struct block_norm {
   int32_t b, c, ln2, ln2_inverse;  // of the polynomial that stands for e^x; b and c, below 0, of that for erf
 } block_norm;
 
+// Of rows that softmax is made of, how many columns of a row count: of row i, along the dimension before the last one,
+// the first `first` + `step` * i, at most `most` and at least one. The others leave as 0. `most` 0: all count.
+typedef struct block_lengths {
+  int64_t most;
+  block_affine first;
+  int64_t step;
+} block_lengths;
+
 // What happens to a value on its way out, in this order.
 typedef struct block_epilogue {
   bool relu;
@@ -222,6 +230,7 @@ typedef struct block_statement {
       block_epilogue epilogue;
       bool apart;             // LAYER_NORM: the deviation is that of the rows of
       block_view statistics;  // this, of the same size
+      block_lengths lengths;  // SOFTMAX
     } store;
   };
 } block_statement;

@@ -52,6 +52,8 @@ block_access *block_memory(block_statement *statement);
 void block_visit(block_statement *list, void (*visit)(void *context, block_statement *statement), void *context);
 // Rows (d 1) or columns (d 2) of a pooled store's source that lie before the image.
 int64_t block_before_image(const block_statement *store, int d, const int64_t *iteration);
+// Columns that count of row `row` of `width`.
+int64_t block_length_of(const block_lengths *lengths, int64_t row, int64_t width, const int64_t *iteration);
 // A row of a store as it leaves. `statistics`: the row whose deviation counts.
 bool block_norm_is_of_rows(block_norm_kind kind);  // it needs statistics of whole rows
 void block_norm_row(const block_epilogue *epilogue, const int32_t *in, const int32_t *statistics, uint32_t count,

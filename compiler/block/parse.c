@@ -224,6 +224,16 @@ static void parse_norm(parser *p, block_epilogue *e) {
   e->norm.ln2_inverse = constant_of(p);
 }
 
+// columns MOST [below INDEX [step N]]
+static void parse_lengths(parser *p, block_lengths *lengths) {
+  if (!block_lex_take(&p->lex, "columns")) return;
+  lengths->most = block_lex_size(&p->lex, "a number of columns", 1, size_max);
+  lengths->first.constant = lengths->most;
+  if (!block_lex_take(&p->lex, "below")) return;
+  lengths->first = parse_affine(p);
+  if (block_lex_take(&p->lex, "step")) lengths->step = block_lex_size(&p->lex, "a step", -size_max, size_max);
+}
+
 static void parse_store(parser *p, block_statement *s) {
   block_epilogue *e = &s->store.epilogue;
   s->store.access = parse_access(p);
@@ -234,6 +244,7 @@ static void parse_store(parser *p, block_statement *s) {
   parse_norm(p, e);
   s->store.apart = e->norm.kind == BLOCK_LAYER_NORM && block_lex_take(&p->lex, "of");
   if (s->store.apart) s->store.statistics = parse_view(p);
+  if (e->norm.kind == BLOCK_SOFTMAX) parse_lengths(p, &s->store.lengths);
   if (!block_lex_take(&p->lex, "pool")) return;
   e->pool.size = small(p, "the size of a pooling window", 1);
   block_lex_expect(&p->lex, "stride");

@@ -9,8 +9,8 @@
 //   load VIEW = | += ACCESS [scale F] [sum_over LOOP, ...]
 //   dot VIEW = | += VIEW[.T] * VIEW[.T] [blocks] [sum_over LOOP, ...]
 //   OP VIEW = VIEW | NUMBER [, VIEW | NUMBER]
-//   store ACCESS = VIEW [relu] [scale F] [softmax B C LN2 INVERSE | gelu B C | layernorm [of VIEW]] [pool SIZE stride N
-//   [border N] [pad UPPER LEFT]]
+//   store ACCESS = VIEW [relu] [scale F] [NORM] [pool SIZE stride N [border N] [pad UPPER LEFT]]
+//   NORM: softmax B C LN2 INVERSE [columns N [below INDEX [step N]]] | gelu B C | layernorm [of VIEW]
 //
 // One statement per line; # starts a comment. A VIEW is NAME[INDEX:SIZE [step N], ...] or NAME for the whole buffer, an
 // ACCESS is NAME[[BASE;] INDEX:SIZE [step N] of EXTENT stride N, ...], an INDEX a sum like pid_m*64+k*16+3. TYPE is i8,
@@ -136,6 +136,17 @@ static void print_norm(const block_norm *norm, FILE *out) {
     fprintf(out, " %" PRId32 " %" PRId32 " %" PRId32 " %" PRId32, norm->b, norm->c, norm->ln2, norm->ln2_inverse);
 }
 
+// The columns of each row that count: a number, or up to a number that varies from row to row.
+static void print_lengths(const block_program *p, const block_lengths *lengths, FILE *out) {
+  if (lengths->most == 0) return;
+  fprintf(out, " columns %" PRId64, lengths->most);
+  if (lengths->step == 0 && block_affine_is_constant(&lengths->first) && lengths->first.constant == lengths->most)
+    return;
+  fputs(" below ", out);
+  print_affine(p, &lengths->first, out);
+  if (lengths->step != 0) fprintf(out, " step %" PRId64, lengths->step);
+}
+
 static void print_store(const block_program *p, const block_statement *s, FILE *out) {
   const block_epilogue *e = &s->store.epilogue;
   fputs("store ", out);
@@ -149,6 +160,7 @@ static void print_store(const block_program *p, const block_statement *s, FILE *
     fputs(" of ", out);
     print_view(p, &s->store.statistics, out);
   }
+  print_lengths(p, &s->store.lengths, out);
   if (e->pool.stride == 0) return;
   fprintf(out, " pool %" PRIu32 " stride %" PRIu32, e->pool.size, e->pool.stride);
   if (e->pool.border != 0) fprintf(out, " border %" PRIu32, e->pool.border);

@@ -365,12 +365,15 @@ static void run_rows(const runner *r, const block_statement *s, const source *fr
   const int32_t *values = r->buffers[of->buffer].values;
   const block_access *access = &s->store.access;
   const int64_t columns = access->dim[access->rank - 1].size;
+  const int64_t rows = access->rank == 1 ? 1 : access->dim[access->rank - 2].size;
   int32_t *row = wf_alloc((size_t)columns, sizeof *row), *other = wf_alloc((size_t)columns, sizeof *other);
   int8_t *left = wf_alloc((size_t)columns, sizeof *left);
   for (int64_t first = 0; first < to->count; first += columns) {
     for (int64_t c = 0; c < columns; c++) row[c] = from->values[from->places.at[first + c]];
     for (int64_t c = 0; c < columns; c++) other[c] = values[others.at[first + c]];
-    block_norm_row(&s->store.epilogue, row, other, (uint32_t)columns, left);
+    const int64_t length = block_length_of(&s->store.lengths, first / columns % rows, columns, r->iteration);
+    for (int64_t c = length; c < columns; c++) left[c] = 0;
+    block_norm_row(&s->store.epilogue, row, other, (uint32_t)length, left);
     for (int64_t c = 0; c < columns; c++)
       if (to->at[first + c] != padding_place) write_tensor(r, access->tensor, to->at[first + c], left[c]);
   }

@@ -305,6 +305,22 @@ static void check_rows(verifier *v, const block_statement *s) {
     VIOLATION(v, s->where, "%s is for whole rows, without relu, scale and pool", block_norm_names[e->norm.kind]);
 }
 
+// At least one column counts in every row.
+static void check_lengths(verifier *v, const block_statement *s) {
+  const block_lengths *lengths = &s->store.lengths;
+  const int last = s->store.access.rank - 1;
+  if (lengths->most == 0) return;
+  check_index(v, s, &lengths->first);
+  const int64_t rows = last == 0 ? 1 : s->store.source.dim[last - 1].size;
+  block_range range = block_affine_range(v->program, &lengths->first);
+  range.min = block_plus(range.min, lengths->step < 0 ? block_times(lengths->step, rows - 1) : 0);
+  if (s->store.epilogue.norm.kind != BLOCK_SOFTMAX || lengths->most < 1 ||
+      lengths->most > s->store.source.dim[last].size)
+    VIOLATION(v, s->where, "columns that count are some of the rows of softmax");
+  else if (range.min < 1)
+    VIOLATION(v, s->where, "a row of which %" PRId64 " columns count has no softmax", range.min);
+}
+
 static void check_store(verifier *v, const block_statement *s) {
   const block_tensor *tensor = &v->program->tensors[s->store.access.tensor];
   const block_epilogue *e = &s->store.epilogue;
@@ -314,6 +330,7 @@ static void check_store(verifier *v, const block_statement *s) {
   else
     check_pool(v, s);
   if (block_norm_is_of_rows(e->norm.kind)) check_rows(v, s);
+  check_lengths(v, s);
   if (e->norm.kind == BLOCK_GELU) check_gelu(v, s);
   if (!tensor->written) VIOLATION(v, s->where, "stores to '%s', which is not written", tensor->name);
   if (e->scaled && (source != BLOCK_I32 || !isfinite(e->scale)))

@@ -23,12 +23,11 @@ const char *const lang_dtype_names[LANG_DTYPES] = {"none", "int8", "int32", "flo
 
 static const char arithmetic[] = "use + - * maximum minimum";
 static const char reductions[] =
-    "reductions within a block have no meaning here; sum with dot (softmax and layer norm are operators of networks)";
+    "reductions within a block have no meaning but in softmax and layer norm; sum with dot";
 static const char floats[] = "blocks are int8, int32 or float32";
 static const struct {
   const char *name, *reason;
 } refused[] = {
-    {"where", "use maximum and minimum: where(x > 0, x, 0) is maximum(x, 0)"},
     {"exp2", arithmetic},
     {"log", arithmetic},
     {"sqrt", arithmetic},

@@ -104,6 +104,9 @@ static size_t take_slots(const lang_lowerer *l, int64_t *slots) {
     const block_statement *s = l->events[e];
     if (s->kind != BLOCK_LOAD && s->kind != BLOCK_STORE) continue;
     const block_access *a = s->kind == BLOCK_LOAD ? &s->load.access : &s->store.access;
+    const block_lengths *lengths = s->kind == BLOCK_STORE && s->store.lengths.most != 0 ? &s->store.lengths : NULL;
+    if (slots != NULL && lengths != NULL) slots[count] = lengths->first.constant;
+    count += lengths != NULL;
     if (slots != NULL) slots[count] = a->base.constant;
     count++;
     for (int d = 0; d < a->rank; d++, count++)

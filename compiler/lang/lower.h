@@ -19,6 +19,7 @@
 //   lower_statement.c  assignments, branches, calls
 //   lower_loop.c       loops
 //   lower_rows.c       softmax and layer norm of the rows of a block
+//   lower_where.c      columns that softmax leaves out
 //   lower_curve.c      GELU of its elements
 //   lower_park.c       blocks that are computed and multiplied again: by way of memory
 //   lower_parts.c      the program in parts, one behind the other, between which such blocks lie in memory
@@ -113,19 +114,21 @@ typedef enum {
 
 typedef struct lang_lower_rows {
   lang_lower_rows_form form;
-  lang_lower_block block;         // of integers
-  double scale;                   // binary32
-  bool scaled;                    // by it
-  bool spread;                    // a number per row, as a column
-  lang_lower_block of;            // whose deviation counts, from LOWER_ROWS_NORMED on
-  block_norm_kind kind;           // LOWER_ROWS_I8
-  const lang_lower_curve *curve;  // LOWER_ROWS_CURVE
-  block_epilogue gelu;            // LOWER_ROWS_I8 of BLOCK_GELU
+  lang_lower_block block;                 // of integers
+  const struct lang_lower_indexes *kept;  // the mask of the elements that softmax does not leave out; NULL: all
+  double scale;                           // binary32
+  bool scaled;                            // by it
+  bool spread;                            // a number per row, as a column
+  lang_lower_block of;                    // whose deviation counts, from LOWER_ROWS_NORMED on
+  block_norm_kind kind;                   // LOWER_ROWS_I8
+  const lang_lower_curve *curve;          // LOWER_ROWS_CURVE
+  block_epilogue gelu;                    // LOWER_ROWS_I8 of BLOCK_GELU
 } lang_lower_rows;
 
 // A block of indexes, start + sum over d of step_d * i_d; with a tensor, of pointers into it. Along a dimension that is
 // limited, step_d multiplies (from_d + i_d) modulo the extent instead of i_d. A mask is the same without steps: it
-// holds where from_d + i_d is below the extent of each dimension that is limited; `from` is never negative.
+// holds where from_d + i_d is below the extent of each dimension that is limited; `from` is never negative. A mask that
+// is ragged holds in row i, of the dimension before the last one, below column edge + edge_step * i.
 typedef struct lang_lower_indexes {
   int tensor;
   lang_lower_index start;
@@ -136,6 +139,9 @@ typedef struct lang_lower_indexes {
     int64_t extent;
     lang_lower_index from;
   } dim[BLOCK_RANK_MAX];
+  bool ragged;
+  lang_lower_index edge;
+  int64_t edge_step;
 } lang_lower_indexes;
 
 typedef enum {
@@ -303,6 +309,11 @@ bool lang_lower_compare_indexes(lang_lowerer *l, const lang_ast *node, const lan
                                 const lang_lower_value *b, lang_lower_value *result);
 bool lang_lower_and_masks(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *a,
                           const lang_lower_indexes *b, lang_lower_indexes *both);
+// Where dimension d of a mask ends, from the first place of the block on; an end of columns that moves with loops
+// becomes an edge.
+bool lang_lower_mask_end(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *mask, int d,
+                         lang_lower_index *end);
+bool lang_lower_mask_edge(lang_lowerer *l, const lang_ast *node, lang_lower_indexes *mask);
 // The block pointer that a block of pointers with a mask (or NULL) is. `checked`, `wrapped`: a bit per dimension that
 // ends at its extent, and of those the ones that are read modulo it.
 bool lang_lower_masked(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *pointers,
@@ -311,8 +322,27 @@ bool lang_lower_masked(lang_lowerer *l, const lang_ast *node, const lang_lower_i
 bool lang_lower_check_wraps(lang_lowerer *l);
 void lang_lower_spread(lang_lowerer *l);
 
+// ---- lower_where.c
+bool lang_lower_is_nothing(const lang_lower_value *v);  // minus infinity: what softmax leaves out
+// where(mask, x, float("-inf"))
+bool lang_lower_where(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+// The block of which softmax takes only what the mask holds for.
+bool lang_lower_keep(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, const lang_lower_indexes *mask,
+                     lang_lower_value *result);
+bool lang_lower_same_mask(const lang_lower_indexes *a, const lang_lower_indexes *b);
+// The columns of each row that count.
+bool lang_lower_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_lengths *lengths);
+// Whether no row that is stored to p has more columns than that; what is not stored has no more, either.
+bool lang_lower_fit_lengths(lang_lowerer *l, const lang_lower_rows *rows, const lang_lower_block_ptr *p,
+                            block_lengths *lengths);
+// Rows of which nothing is kept must not be stored. `p`: where the block goes; NULL: as a whole.
+bool lang_lower_row_limits(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows,
+                           const lang_lower_block_ptr *p);
+
 // ---- lower_rows.c
 const char *lang_lower_rows_text(const lang_lower_rows *rows);
+// A block of integers, or one that is such a block times a number, or a part of softmax or layer norm.
+bool lang_lower_rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows *rows);
 // max(x, axis) of a block, sum(x, axis), exp(x), rsqrt(x).
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result);

@@ -58,6 +58,12 @@ static bool same_access(lang_lowerer *l, const block_access *a, const block_acce
   return true;
 }
 
+static bool same_lengths(lang_lowerer *l, const block_lengths *a, const block_lengths *b) {
+  if (a->most != b->most || a->step != b->step || !same_affine(&a->first, &b->first)) return false;
+  if (a->most != 0) l->slots[l->slot_at++] = a->first.constant;
+  return true;
+}
+
 static bool same_operand(const block_operand *a, const block_operand *b) {
   if (a->is_number != b->is_number) return false;
   return a->is_number ? memcmp(&a->number, &b->number, sizeof a->number) == 0 : a->view.buffer == b->view.buffer;
@@ -83,6 +89,7 @@ static bool same_statement(lang_lowerer *l, const block_statement *a, const bloc
              a->store.statistics.buffer == b->store.statistics.buffer &&
              memcmp(&a->store.epilogue.norm, &b->store.epilogue.norm, sizeof(block_norm)) == 0 &&
              memcmp(&a->store.epilogue.pool, &b->store.epilogue.pool, sizeof(block_pool)) == 0 &&
+             same_lengths(l, &a->store.lengths, &b->store.lengths) &&
              same_access(l, &a->store.access, &b->store.access);
   }
   return false;

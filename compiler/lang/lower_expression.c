@@ -204,7 +204,8 @@ static bool block_extreme(lang_lowerer *l, const lang_ast *node, block_op op, co
 static bool is_along(const lang_ast *node, const lang_lower_value *v) {
   if (v->kind != VALUE_BLOCK && v->kind != VALUE_ROWS) return false;
   if (node->count == 1 || node->items[1]->kind == AST_KEYWORD) return true;
-  return v->kind == VALUE_BLOCK && node->items[1]->kind == AST_INT && node->items[1]->integer < v->block.rank;
+  const int rank = v->kind == VALUE_BLOCK ? v->block.rank : v->rows->block.rank;
+  return node->items[1]->kind == AST_INT && node->items[1]->integer < rank;
 }
 
 static bool along_axis(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
@@ -252,6 +253,7 @@ static bool number_function(lang_lowerer *l, const lang_ast *node, lang_builtin_
                             lang_lower_value *result) {
   double number;
   if (!lang_lower_eval(l, args[0], BLOCK_NONE, result)) return false;
+  if (id == BUILTIN_FLOAT && result->kind == VALUE_SCALAR && lang_scalar_infinity(&result->scalar)) return true;
   if (id == BUILTIN_INT && result->kind == VALUE_INDEX) return true;
   if (!lang_lower_is_number(result, &number))
     return lang_lower_fail(l, node, "%s() needs a number, not %s", lang_builtin_names[id],
@@ -322,6 +324,8 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
       return block_extreme(l, node, BLOCK_OP_MIN, args, into, result);
     case BUILTIN_SUM:
       return lang_lower_row_sum(l, node, args, result);
+    case BUILTIN_WHERE:
+      return lang_lower_where(l, node, args, result);
     case BUILTIN_EXP:
       return lang_lower_row_exp(l, node, args, result);
     case BUILTIN_RSQRT:

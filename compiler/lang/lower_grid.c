@@ -221,6 +221,8 @@ static void set_offsets(const grid *g, const int *loops, int64_t *room) {
     block_statement *s = g->l->events[e];
     if (s->kind != BLOCK_LOAD && s->kind != BLOCK_STORE) continue;
     block_access *a = s->kind == BLOCK_LOAD ? &s->load.access : &s->store.access;
+    if (s->kind == BLOCK_STORE && s->store.lengths.most != 0)
+      set_offset(g, loops, column++, room, &s->store.lengths.first);
     set_offset(g, loops, column++, room, &a->base);
     for (int d = 0; d < a->rank; d++) set_offset(g, loops, column++, room, &a->dim[d].offset);
   }

@@ -25,6 +25,31 @@ static int moving_dim(const lang_lower_indexes *x) {
   return found;
 }
 
+// A column below an edge that moves with the row: x < bound, where x is start + column + step * row.
+static bool ragged(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *x, const lang_lower_index *bound,
+                   lang_lower_indexes *mask) {
+  lang_lower_index minus;
+  const int last = x->rank - 1;
+  bool good = last > 0 && x->dim[last].step == 1 && !x->dim[last].limited;
+  for (int d = 0; d < last && good; d++) good = !x->dim[d].limited && (d == last - 1 || x->dim[d].step == 0);
+  if (!good || x->dim[last - 1].step == INT64_MIN) return no_extent(l, node);
+  mask->ragged = true;
+  mask->edge_step = x->dim[last - 1].size == 1 ? 0 : -x->dim[last - 1].step;
+  return (lang_lower_index_times(&x->start, -1, &minus) && lang_lower_index_add(bound, &minus, &mask->edge)) ||
+         lang_lower_too_large(l, node);
+}
+
+// bound - x < 1 in place of x >= bound
+static bool negated(const lang_lower_indexes *x, const lang_lower_index *bound, lang_lower_indexes *minus,
+                    lang_lower_index *below) {
+  const lang_lower_index one = lang_lower_constant(1);
+  *minus = *x;
+  bool fits = lang_lower_index_times(&x->start, -1, &minus->start) && lang_lower_index_times(bound, -1, below) &&
+              lang_lower_index_add(below, &one, below);
+  for (int d = 0; d < x->rank; d++) fits &= !__builtin_mul_overflow(x->dim[d].step, -1, &minus->dim[d].step);
+  return fits;
+}
+
 static lang_lower_indexes no_limits(const lang_lower_indexes *x) {
   lang_lower_indexes mask = {.tensor = BLOCK_NONE, .rank = x->rank};
   for (int d = 0; d < x->rank; d++) mask.dim[d].size = x->dim[d].size;
@@ -56,7 +81,7 @@ static bool below(lang_lowerer *l, const lang_ast *node, const lang_lower_indexe
   int64_t least, most;
   const int d = moving_dim(x);
   *mask = no_limits(x);
-  if (d == NO_FORM) return no_extent(l, node);
+  if (d == NO_FORM) return ragged(l, node, x, bound, mask);
   if (d != BLOCK_NONE && !x->dim[d].limited) return limit(l, node, &x->start, bound, d, mask);
   // Modulo a size it is below that size.
   lang_lower_index top = x->start;
@@ -66,20 +91,34 @@ static bool below(lang_lowerer *l, const lang_ast *node, const lang_lower_indexe
   return true;
 }
 
-// x >= bound: only where that holds for all elements.
+// x >= bound: only where that holds for all elements, or where rows end so.
 static bool not_below(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *x, const lang_lower_index *bound,
                       lang_lower_indexes *mask) {
   int64_t least, most;
+  lang_lower_indexes minus;
+  lang_lower_index end;
   *mask = no_limits(x);
-  if (moving_dim(x) == NO_FORM || !lang_lower_difference(l, &x->start, bound, &least, &most) || least < 0)
-    return no_extent(l, node);
+  if (moving_dim(x) == NO_FORM)
+    return negated(x, bound, &minus, &end) ? ragged(l, node, &minus, &end, mask) : lang_lower_too_large(l, node);
+  if (!lang_lower_difference(l, &x->start, bound, &least, &most) || least < 0) return no_extent(l, node);
   return true;
+}
+
+// x < y is x - y < 0.
+static bool compare_both(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a, const lang_lower_value *b,
+                         lang_lower_value *result) {
+  const lang_ast less = {.kind = AST_BINARY, .span = node->span, .op = AST_SUB};
+  const lang_lower_value zero = lang_lower_int(0);
+  lang_lower_value difference;
+  return lang_lower_index_operator(l, &less, a, b, &difference) &&
+         lang_lower_compare_indexes(l, node, &difference, &zero, result);
 }
 
 bool lang_lower_compare_indexes(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
                                 const lang_lower_value *b, lang_lower_value *result) {
   static const lang_ast_op flipped[AST_OP_COUNT] = {
       [AST_LT] = AST_GT, [AST_GT] = AST_LT, [AST_LE] = AST_GE, [AST_GE] = AST_LE};
+  if (a->kind == VALUE_INDEXES && b->kind == VALUE_INDEXES) return compare_both(l, node, a, b, result);
   const bool flip = a->kind == VALUE_INDEX;
   const lang_lower_value *x = flip ? b : a, *y = flip ? a : b;
   const lang_ast_op op = flip ? flipped[node->op] : node->op;
@@ -106,11 +145,52 @@ static bool is_within(lang_lowerer *l, const lang_lower_indexes *a, const lang_l
          lang_lower_difference(l, &x, &y, &least, &most) && most <= 0;
 }
 
+// extent - from
+bool lang_lower_mask_end(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *mask, int d,
+                         lang_lower_index *end) {
+  const lang_lower_index extent = lang_lower_constant(mask->dim[d].extent);
+  return (lang_lower_index_times(&mask->dim[d].from, -1, end) && lang_lower_index_add(end, &extent, end)) ||
+         lang_lower_too_large(l, node);
+}
+
+// An end of columns that moves with loops, as an edge.
+bool lang_lower_mask_edge(lang_lowerer *l, const lang_ast *node, lang_lower_indexes *mask) {
+  lang_lower_index end;
+  const int last = mask->rank - 1;
+  if (mask->ragged || !mask->dim[last].limited || !lang_lower_mask_end(l, node, mask, last, &end) || end.loops == 0)
+    return true;
+  mask->dim[last].limited = false;
+  mask->ragged = true;
+  mask->edge = end;
+  mask->edge_step = 0;
+  return true;
+}
+
+static bool and_edges(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *a, lang_lower_indexes *both) {
+  if (!a->ragged) return true;
+  if (both->ragged && (both->edge_step != a->edge_step || !lang_lower_index_equal(&both->edge, &a->edge)))
+    return no_extent(l, node);
+  both->ragged = true;
+  both->edge = a->edge;
+  both->edge_step = a->edge_step;
+  return true;
+}
+
+// Of two ends of columns, of which neither is always the first, the one that moves becomes an edge.
+static bool compare_ends(lang_lowerer *l, const lang_ast *node, lang_lower_indexes *masks) {
+  const int last = masks[0].rank - 1;
+  if (!masks[0].dim[last].limited || !masks[1].dim[last].limited || is_within(l, &masks[0], &masks[1], last) ||
+      is_within(l, &masks[1], &masks[0], last))
+    return true;
+  return lang_lower_mask_edge(l, node, &masks[0]) && lang_lower_mask_edge(l, node, &masks[1]);
+}
+
 bool lang_lower_and_masks(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *a,
                           const lang_lower_indexes *b, lang_lower_indexes *both) {
   lang_lower_indexes joined[2];
   // A limit of one element holds for all that it is repeated for, which is no extent.
   if (!lang_lower_index_join(l, node, a, b, joined)) return false;
+  if (!compare_ends(l, node, joined)) return false;
   *both = joined[0];
   for (int d = 0; d < both->rank; d++) {
     if (!joined[1].dim[d].limited) continue;
@@ -119,10 +199,16 @@ bool lang_lower_and_masks(lang_lowerer *l, const lang_ast *node, const lang_lowe
     else if (!is_within(l, &joined[0], &joined[1], d))
       return no_extent(l, node);
   }
-  return true;
+  return and_edges(l, node, &joined[1], both);
 }
 
 // ---- pointers with masks
+
+static bool refuse_ragged(lang_lowerer *l, const lang_ast *node) {
+  lang_lower_fail(l, node, "this mask ends at another column in each row, which loads and stores cannot");
+  lang_lower_hint(l, "load and store whole rows; softmax leaves columns out: where(mask, x, float(\"-inf\"))");
+  return false;
+}
 
 // The mask with the dimensions of the pointers.
 static bool mask_of(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *pointers,
@@ -136,6 +222,7 @@ static bool mask_of(lang_lowerer *l, const lang_ast *node, const lang_lower_inde
     lang_lower_hint(l, "masks are 'start + arange(0, BLOCK) < bound', one per dimension, joined with '&'");
     return false;
   }
+  if (v->indexes->ragged) return refuse_ragged(l, node);
   if (!lang_lower_index_join(l, node, mask, v->indexes, joined)) return false;
   for (int d = 0; d < joined[0].rank; d++)
     if (joined[0].rank != pointers->rank || joined[0].dim[d].size != pointers->dim[d].size) {

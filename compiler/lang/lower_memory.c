@@ -70,8 +70,9 @@ static block_access access_of(const lang_lower_block_ptr *p) {
 // Where a load or store goes.
 typedef struct target {
   const lang_lower_block_ptr *p;
-  unsigned checked;  // dimensions that may reach outside
-  unsigned wrapped;  // and of those the ones that are read modulo their extent
+  unsigned checked;                // dimensions that may reach outside
+  unsigned wrapped;                // and of those the ones that are read modulo their extent
+  const lang_lower_indexes *mask;  // of a block of pointers, or NULL
 } target;
 
 static bool refuse_target(lang_lowerer *l, const lang_ast *node, const char *what, const lang_lower_value *pointer) {
@@ -88,6 +89,7 @@ static bool masked_target(lang_lowerer *l, const lang_ast *node, const lang_lowe
   const bool masked = mask_node != NULL && mask_node->kind != AST_NONE;
   if (masked && !lang_lower_eval(l, mask_node, BLOCK_NONE, &mask)) return false;
   t->p = p;
+  if (masked && mask.kind == VALUE_MASK) t->mask = mask.indexes;
   return lang_lower_masked(l, masked ? mask_node : node, pointers, masked ? &mask : NULL, p, &t->checked, &t->wrapped);
 }
 
@@ -109,14 +111,18 @@ static bool target_of(lang_lowerer *l, const lang_ast *node, const char *what, c
   return checked_dims(l, check, pointer.block_ptr->rank, &t->checked);
 }
 
-// other=0
-static bool check_other(lang_lowerer *l, const lang_ast *node) {
+// other=0, or minus infinity: softmax leaves out what the mask does.
+static bool check_other(lang_lowerer *l, const lang_ast *node, const target *t, bool *nothing) {
   lang_lower_value v;
   double number;
+  *nothing = false;
   if (node == NULL || node->kind == AST_NONE) return true;
   if (!lang_lower_eval(l, node, BLOCK_NONE, &v)) return false;
   if (lang_lower_is_number(&v, &number) && number == 0) return true;
-  lang_lower_fail(l, node, "what a mask leaves out reads as zero: other can only be 0");
+  *nothing = lang_lower_is_nothing(&v) && t->mask != NULL;
+  if (*nothing) return true;
+  lang_lower_fail(l, node,
+                  "what a mask leaves out reads as zero, or is left out of softmax: other is 0 or float(\"-inf\")");
   lang_lower_hint(l, "for another number load with other=0 and use maximum() or minimum() where that is enough");
   return false;
 }
@@ -179,11 +185,16 @@ static unsigned open_dims(const target *t) { return t->p->span.line != 0 ? 0 : (
 
 bool lang_lower_load(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
   target t;
-  if (!target_of(l, args[0], "load()", args[3], args[1], &t) || !check_other(l, args[2]) ||
+  bool nothing;
+  lang_lower_value loaded;
+  if (!target_of(l, args[0], "load()", args[3], args[1], &t) || !check_other(l, args[2], &t, &nothing) ||
       !check_padding(l, args[4]) || !check_range(l, node, t.p, t.checked))
     return false;
   const block_access access = access_of(t.p);
-  return emit_load(l, node, &access, t.wrapped, open_dims(&t), result);
+  if (!emit_load(l, node, &access, t.wrapped, open_dims(&t), &loaded)) return false;
+  if (nothing) return lang_lower_keep(l, args[2], &loaded, t.mask, result);
+  *result = loaded;
+  return true;
 }
 
 // What a store pools with: size, stride and border of the window.
@@ -228,16 +239,21 @@ static bool stores_once(lang_lowerer *l, const lang_ast *node, const target *t) 
   return true;
 }
 
-// Statistics are of whole rows.
-static bool stores_whole_rows(lang_lowerer *l, const lang_ast *node, const lang_lower_block_ptr *p) {
+// Statistics are of whole rows, but for columns that are left out.
+static bool stores_whole_rows(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows,
+                              const lang_lower_block_ptr *p, block_lengths *lengths) {
   int64_t least, most;
   const int last = p->rank - 1;
-  if (lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) && least >= 0 &&
-      most + p->dim[last].step * (p->dim[last].size - 1) < p->dim[last].extent)
+  const int64_t columns = lengths->most != 0 ? lengths->most : p->dim[last].size;
+  if (lengths->most != 0 && lang_lower_fit_lengths(l, rows, p, lengths)) return true;
+  if (lengths->most == 0 && lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) && least >= 0 &&
+      most + p->dim[last].step * (columns - 1) < p->dim[last].extent)
     return true;
   lang_lower_fail(l, node, "statistics are of whole rows: this block of %lld columns is stored to rows of %lld",
-                  (long long)p->dim[last].size, (long long)p->dim[last].extent);
-  lang_lower_hint(l, "load and store blocks that are as wide as the rows");
+                  (long long)columns, (long long)p->dim[last].extent);
+  lang_lower_hint(l,
+                  "load and store blocks that are as wide as the rows; softmax leaves columns out behind "
+                  "load(.., other=float(\"-inf\")) and where(mask, x, float(\"-inf\"))");
   return false;
 }
 
@@ -275,7 +291,8 @@ static bool store_rows(lang_lowerer *l, const lang_ast *node, const lang_ast **a
   return stored_shape(l, args[0], t->p, &none, size) && lang_lower_row_store(l, args[1], rows, &s) &&
          fits_pointer(l, args[1], &rows->block, size, t->p->rank) &&
          fits_tensor(l, args[1], BLOCK_I8, &l->program->tensors[t->p->tensor]) &&
-         (rows->kind == BLOCK_GELU || stores_whole_rows(l, args[0], t->p)) && emit_store(l, node, t, &s);
+         (rows->kind == BLOCK_GELU || stores_whole_rows(l, args[0], rows, t->p, &s.store.lengths)) &&
+         lang_lower_row_limits(l, args[0], rows, t->p) && emit_store(l, node, t, &s);
 }
 
 bool lang_lower_store(lang_lowerer *l, const lang_ast *node, const lang_ast **args) {

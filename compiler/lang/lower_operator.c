@@ -212,7 +212,7 @@ static bool compare(lang_lowerer *l, const lang_ast *node, const lang_lower_valu
   }
   if (a->kind == VALUE_BLOCK || b->kind == VALUE_BLOCK) {
     lang_lower_fail(l, node, "blocks cannot be compared");
-    lang_lower_hint(l, "use maximum() and minimum()");
+    lang_lower_hint(l, "use maximum() and minimum(): where(x > 0, x, 0) is maximum(x, 0)");
     return false;
   }
   if (!equality)

@@ -37,6 +37,7 @@ static bool is_parking(const lang_lowerer *l, const block_statement *s) {
 // A block that the loop does not compute is parked once, in front of it.
 static bool leaves(const lang_lowerer *l, const block_statement *s, const block_statement *loop) {
   return is_parking(l, s) && !block_is_written(loop->loop.body, s->store.source.buffer) &&
+         s->store.lengths.first.per_loop[loop->loop.loop] == 0 &&
          !(s->store.apart && block_is_written(loop->loop.body, s->store.statistics.buffer));
 }
 

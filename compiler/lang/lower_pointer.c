@@ -85,6 +85,8 @@ bool lang_lower_index_subscript(lang_lowerer *l, const lang_ast *node, const lan
   const lang_lower_indexes *x = v->indexes;
   lang_lower_indexes r = {.tensor = x->tensor, .start = x->start};
   int from = 0;
+  if (x->ragged)
+    return too_complex(l, node, "a mask that ends at another column in each row has its dimensions already");
   for (int i = 0; i < node->count; i++) {
     const lang_ast *item = node->items[i];
     if (item->kind != AST_NONE && item->kind != AST_SLICE)

@@ -45,6 +45,7 @@ static const struct {
 };
 
 const char *lang_lower_rows_text(const lang_lower_rows *rows) {
+  if (rows->form == LOWER_ROWS_ALL && rows->kept != NULL) return "rows of which columns are left out";
   if (rows->form != LOWER_ROWS_I8) return forms[rows->form].text;
   if (rows->kind == BLOCK_GELU) return "GELU";
   return forms[rows->kind == BLOCK_SOFTMAX ? LOWER_ROWS_LEVELS : LOWER_ROWS_NORMED].text;
@@ -90,7 +91,7 @@ static bool made(lang_lowerer *l, const lang_lower_rows *from, lang_lower_rows_f
 // ---- blocks as rows
 
 // A block of integers, or one that is such a block times a number.
-static bool rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows *rows) {
+bool lang_lower_rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows *rows) {
   if (v->kind == VALUE_ROWS) {
     *rows = *v->rows;
     return true;
@@ -103,7 +104,8 @@ static bool rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows 
 }
 
 static bool same_rows(const lang_lower_rows *a, const lang_lower_rows *b) {
-  return a->scale == b->scale && a->scaled == b->scaled && a->block.buffer == b->block.buffer &&
+  return a->scale == b->scale && a->scaled == b->scaled && lang_lower_same_mask(a->kept, b->kept) &&
+         a->block.buffer == b->block.buffer &&
          lang_lower_same_shape(a->block.size, a->block.rank, b->block.size, b->block.rank);
 }
 
@@ -141,7 +143,8 @@ static bool reduce(lang_lowerer *l, const lang_ast *node, const lang_ast **args,
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result) {
   lang_lower_rows rows;
-  if (rows_of(l, v, &rows) && rows.form == LOWER_ROWS_ALL) return reduce(l, node, args, &rows, LOWER_ROWS_MAX, result);
+  if (lang_lower_rows_of(l, v, &rows) && rows.form == LOWER_ROWS_ALL)
+    return reduce(l, node, args, &rows, LOWER_ROWS_MAX, result);
   return refuse(l, node, "max() along an axis is of a block of integers, perhaps scaled");
 }
 
@@ -149,10 +152,10 @@ bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **
   lang_lower_value v;
   lang_lower_rows rows;
   if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
-  const bool good = rows_of(l, &v, &rows);
+  const bool good = lang_lower_rows_of(l, &v, &rows);
   if (good && rows.form == LOWER_ROWS_EXP) return reduce(l, node, args, &rows, LOWER_ROWS_SUM, result);
   if (good && rows.form == LOWER_ROWS_SQUARE) return reduce(l, node, args, &rows, LOWER_ROWS_SQUARES, result);
-  if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled)
+  if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled && rows.kept == NULL)
     return reduce(l, node, args, &rows, LOWER_ROWS_TOTAL, result);
   return refuse(l, node, "sum() along an axis is of integers, their squares less the mean, or exp() of rows");
 }
@@ -256,10 +259,10 @@ static bool norm(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a
 static bool times(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, double number,
                   lang_lower_value *result) {
   lang_lower_rows rows = *a;
-  if (a->form == LOWER_ROWS_BELOW && !a->scaled) {
+  if ((a->form == LOWER_ROWS_BELOW || a->form == LOWER_ROWS_ALL) && !a->scaled) {
     rows.scaled = true;
     rows.scale = (double)(float)number;
-    return made(l, &rows, LOWER_ROWS_BELOW, result);
+    return made(l, &rows, a->form, result);
   }
   if (a->form != LOWER_ROWS_SHARE) return refuse(l, node, "this has no meaning for a part of softmax");
   if (number == LEVELS) return made(l, a, LOWER_ROWS_LEVELS, result);
@@ -284,7 +287,7 @@ bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_l
     return times(l, node, b->rows, number, result);
   if (node->op == AST_DIV && a->kind == VALUE_ROWS && b->kind != VALUE_ROWS)
     return average(l, node, a->rows, b, result);
-  if (node->kind == AST_COMPARE || !rows_of(l, a, &x) || !rows_of(l, b, &y))
+  if (node->kind == AST_COMPARE || !lang_lower_rows_of(l, a, &x) || !lang_lower_rows_of(l, b, &y))
     return meaningless(l, node, a->kind == VALUE_ROWS ? a->rows : b->rows);
   if (node->op == AST_SUB) return subtract(l, node, &x, &y, result);
   if (node->op == AST_DIV) return divide(l, node, &x, &y, result);
@@ -295,6 +298,10 @@ bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_l
 bool lang_lower_row_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                             lang_lower_value *result) {
   lang_lower_rows rows = *v->rows;
+  if (rows.form == LOWER_ROWS_ALL && (dtype == LANG_FLOAT32 || (dtype == LANG_INT32 && !rows.scaled))) {
+    *result = *v;
+    return true;
+  }
   if (lang_lower_is_curve(v)) return lang_lower_curve_convert(l, node, &rows, dtype, result);
   rows.kind = rows.form == LOWER_ROWS_LEVELS   ? BLOCK_SOFTMAX
               : rows.form == LOWER_ROWS_NORMED ? BLOCK_LAYER_NORM
@@ -326,6 +333,7 @@ bool lang_lower_row_store(lang_lowerer *l, const lang_ast *node, const lang_lowe
   if (rows->kind == BLOCK_GELU) s->store.epilogue = rows->gelu;
   if (rows->kind == BLOCK_SOFTMAX)
     constants_of(rows->scale, rows->block.size[rows->block.rank - 1], &s->store.epilogue.norm);
+  if (!lang_lower_lengths(l, node, rows, &s->store.lengths)) return false;
   s->store.apart = rows->kind == BLOCK_LAYER_NORM && rows->of.buffer != rows->block.buffer;
   return (!s->store.apart || int32_view(l, node, &rows->of, &s->store.statistics)) &&
          int32_view(l, node, &rows->block, &s->store.source);
@@ -337,5 +345,6 @@ bool lang_lower_row_park(lang_lowerer *l, const lang_ast *node, const lang_lower
     lang_lower_fail(l, node, "dot() multiplies int8 blocks: %s become one as a whole", lang_lower_rows_text(rows));
     return hint_for(l, rows);
   }
-  return lang_lower_row_store(l, node, rows, &s) && lang_lower_park(l, node, &s, &rows->block, result);
+  return lang_lower_row_limits(l, node, rows, NULL) && lang_lower_row_store(l, node, rows, &s) &&
+         lang_lower_park(l, node, &s, &rows->block, result);
 }

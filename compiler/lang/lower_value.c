@@ -56,6 +56,7 @@ static int numbers_of_indexes(lang_lowerer *l, lang_lower_value *v, lang_lower_i
   numbers[count++] = &copy->start;
   for (int d = 0; d < copy->rank; d++)
     if (copy->dim[d].limited) numbers[count++] = &copy->dim[d].from;
+  if (copy->ragged) numbers[count++] = &copy->edge;
   return count;
 }
 
@@ -93,7 +94,7 @@ static bool same_block(const lang_lower_block *a, const lang_lower_block *b) {
 }
 
 static bool same_indexes(const lang_lower_indexes *a, const lang_lower_indexes *b) {
-  bool same = a->tensor == b->tensor && a->rank == b->rank;
+  bool same = a->tensor == b->tensor && a->rank == b->rank && a->ragged == b->ragged && a->edge_step == b->edge_step;
   for (int d = 0; d < a->rank && same; d++)
     same = a->dim[d].size == b->dim[d].size && a->dim[d].step == b->dim[d].step &&
            a->dim[d].limited == b->dim[d].limited && a->dim[d].extent == b->dim[d].extent;

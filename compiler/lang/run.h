@@ -45,6 +45,7 @@ typedef struct lang_run_block {
   int64_t size[RUN_RANK_MAX];
   int64_t count;
   lang_run_cell *cells;  // never changed once the block is a value
+  const bool *left_out;  // elements that are minus infinity, whatever their cells say; NULL: none
   lang_run_meaning meaning;
   const struct lang_run_block *whole, *by;
   double factor;
@@ -145,6 +146,11 @@ bool lang_run_row_max(lang_runner *r, const lang_ast *node, const lang_ast **arg
                       lang_run_value *result);
 bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+// where(mask, x, float("-inf")); a block without the elements that `keeps` does not hold for.
+bool lang_run_where(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_keep(lang_runner *r, const lang_ast *node, const lang_run_block *b, const bool *keeps,
+                   lang_run_value *result);
+bool lang_run_is_nothing(const lang_run_value *v);  // minus infinity
 bool lang_run_row_rsqrt(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
                            lang_run_value *result);

@@ -28,6 +28,8 @@ static bool needs_block(lang_runner *r, const lang_ast *node, const lang_run_val
 
 // Parts of softmax have no elements that are numbers.
 static bool is_value(lang_runner *r, const lang_ast *node, const lang_run_block *b) {
+  if (b->left_out != NULL)
+    return lang_run_fail(r, node, "columns of this block are left out, which softmax alone takes");
   return b->meaning == RUN_PLAIN || b->meaning == RUN_SCALED || b->meaning == RUN_CURVE ||
          lang_run_fail(r, node, "this is a part of softmax");
 }
@@ -112,12 +114,27 @@ static bool other_of(lang_runner *r, const lang_ast *node, lang_dtype dtype, lan
   return true;
 }
 
+static bool load_or_nothing(lang_runner *r, const lang_ast *node, const lang_run_indexes *p, const int64_t *places,
+                            lang_run_value *result) {
+  lang_run_block *b = lang_run_new_block(r, p->size, p->rank, r->tensor_types[p->tensor]);
+  bool *keeps = WF_ARENA_ARRAY(r->arena, (size_t)b->count + 1, bool);
+  for (int64_t e = 0; e < b->count; e++) {
+    keeps[e] = places[e] >= 0;
+    if (keeps[e]) b->cells[e] = get(r, p->tensor, places[e]);
+  }
+  return lang_run_keep(r, node, b, keeps, result);
+}
+
 static bool load_pointers(lang_runner *r, const lang_ast *node, const lang_run_indexes *p, const lang_ast **args,
                           lang_run_value *result) {
   lang_run_cell other;
+  lang_run_value v = {.kind = RUN_UNSET};
   int64_t *places;
   const lang_dtype dtype = r->tensor_types[p->tensor];
-  if (!lang_run_places(r, node, p, args[1], &places) || !other_of(r, args[2], dtype, &other)) return false;
+  if (!lang_run_places(r, node, p, args[1], &places) || (args[2] != NULL && !lang_run_eval(r, args[2], &v)))
+    return false;
+  if (lang_run_is_nothing(&v)) return load_or_nothing(r, node, p, places, result);
+  if (!other_of(r, args[2], dtype, &other)) return false;
   lang_run_block *b = lang_run_new_block(r, p->size, p->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = places[e] < 0 ? other : get(r, p->tensor, places[e]);
   *result = as_value(b);
@@ -234,7 +251,7 @@ bool lang_run_store(lang_runner *r, const lang_ast *node, const lang_ast **args)
 // ---- products
 
 static bool product_operand(lang_runner *r, const lang_ast *node, lang_run_value *v) {
-  if (!lang_run_eval(r, node, v) || !needs_block(r, node, v)) return false;
+  if (!lang_run_eval(r, node, v) || !needs_block(r, node, v) || !is_value(r, node, v->block)) return false;
   return (v->block->dtype == LANG_INT8 && v->block->rank >= 2) ||
          lang_run_fail(r, node, "dot() needs int8 blocks of two dimensions or more");
 }
@@ -308,7 +325,13 @@ static lang_run_cell converted(lang_run_cell cell, lang_dtype from, lang_dtype t
 
 bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_dtype dtype,
                       lang_run_value *result) {
-  if (!needs_block(r, node, v) || !is_value(r, node, v->block)) return false;
+  if (!needs_block(r, node, v)) return false;
+  if (v->block->left_out != NULL &&
+      (dtype == LANG_FLOAT32 || (dtype == LANG_INT32 && v->block->dtype != LANG_FLOAT32))) {
+    *result = *v;
+    return true;
+  }
+  if (!is_value(r, node, v->block)) return false;
   if (v->block->meaning == RUN_CURVE) return lang_run_curve_convert(r, node, v->block, dtype, result);
   lang_run_block *b = lang_run_new_block(r, v->block->size, v->block->rank, dtype);
   for (int64_t e = 0; e < b->count; e++) b->cells[e] = converted(v->block->cells[e], v->block->dtype, dtype);
@@ -418,6 +441,7 @@ bool lang_run_arithmetic(lang_runner *r, const lang_ast *node, lang_ast_op op, i
 bool lang_run_transpose(lang_runner *r, const lang_ast *node, const lang_run_value *v, lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
   const lang_run_block *from = v->block;
+  if (from->left_out != NULL) return is_value(r, node, from);
   if (from->rank != 2) return lang_run_fail(r, node, "only blocks of two dimensions can be transposed");
   const int64_t size[] = {from->size[1], from->size[0]};
   lang_run_block *b = lang_run_new_block(r, size, 2, from->dtype);
@@ -431,6 +455,7 @@ bool lang_run_reshape(lang_runner *r, const lang_ast *node, const lang_run_value
                       lang_run_value *result) {
   if (!needs_block(r, node, v)) return false;
   lang_run_block *b = lang_run_new_block(r, size, rank, v->block->dtype);
+  if (v->block->left_out != NULL) return is_value(r, node, v->block);
   if (b->count != v->block->count) return lang_run_fail(r, node, "the new shape has another number of elements");
   memcpy(b->cells, v->block->cells, (size_t)b->count * sizeof *b->cells);
   if (v->block->meaning == RUN_SHARE) return lang_run_fail(r, node, "this is a part of softmax");

@@ -228,6 +228,7 @@ static bool block_extreme(lang_runner *r, const lang_ast *node, const lang_ast *
 static bool number_function(lang_runner *r, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
                             lang_run_value *result) {
   if (!lang_run_eval(r, args[0], result)) return false;
+  if (id == BUILTIN_FLOAT && result->kind == RUN_SCALAR && lang_scalar_infinity(&result->scalar)) return true;
   if (result->kind != RUN_SCALAR || result->scalar.kind == LANG_TEXT || result->scalar.kind == LANG_NONE)
     return lang_run_fail(r, node, "expected a number");
   lang_value *v = &result->scalar;
@@ -303,6 +304,8 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
       return lang_run_row_sum(r, node, args, result);
     case BUILTIN_RSQRT:
       return lang_run_row_rsqrt(r, node, args, result);
+    case BUILTIN_WHERE:
+      return lang_run_where(r, node, args, result);
     case BUILTIN_EXP:
       return lang_run_row_exp(r, node, args, result);
     case BUILTIN_ERF:

@@ -32,13 +32,14 @@ static bool axis_and_keep(lang_runner *r, const lang_ast *node, const lang_ast *
   return axis == b->rank - 1 || axis == -1 || lang_run_fail(r, node, "only the last axis");
 }
 
+static bool is_left_out(const lang_run_block *b, int64_t e) { return b->left_out != NULL && b->left_out[e]; }
+
 static const lang_run_block *largest(lang_runner *r, const lang_run_block *b, bool keep) {
   lang_run_block *made = column_of(r, b, keep, LANG_INT32);
   for (int64_t row = 0; row < made->count; row++) {
-    const lang_run_cell *cells = b->cells + row * width_of(b);
-    made->cells[row] = cells[0];
-    for (int64_t c = 1; c < width_of(b); c++)
-      if (cells[c].i > made->cells[row].i) made->cells[row] = cells[c];
+    made->cells[row].i = INT32_MIN;
+    for (int64_t e = row * width_of(b); e < (row + 1) * width_of(b); e++)
+      if (!is_left_out(b, e) && b->cells[e].i > made->cells[row].i) made->cells[row] = b->cells[e];
   }
   return made;
 }
@@ -47,6 +48,7 @@ static lang_run_value times_factor(lang_runner *r, const lang_run_block *whole, 
   lang_run_block *made = lang_run_new_block(r, whole->size, whole->rank, LANG_FLOAT32);
   for (int64_t e = 0; e < made->count; e++) made->cells[e].f = (float)whole->cells[e].i * (float)factor;
   made->meaning = RUN_SCALED;
+  made->left_out = whole->left_out;
   made->whole = whole;
   made->factor = factor;
   const lang_run_value from = as_value(whole), number = {.kind = RUN_SCALAR, .scalar = lang_float(factor)};
@@ -73,7 +75,7 @@ bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **arg
   bool keep;
   if (!lang_run_eval(r, args[0], &v) || v.kind != RUN_BLOCK || !axis_and_keep(r, node, args, v.block, &keep))
     return false;
-  const bool whole = v.block->dtype != LANG_FLOAT32;
+  const bool whole = v.block->dtype != LANG_FLOAT32 && v.block->left_out == NULL;
   if (!whole && v.block->meaning != RUN_EXP) return lang_run_fail(r, node, "sum() is of integers or exponentials");
   lang_run_block *made = column_of(r, v.block, keep, whole ? LANG_INT32 : LANG_FLOAT32);
   made->meaning = v.block->meaning;
@@ -118,7 +120,7 @@ bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **arg
   if (x.ln2 < 1) return lang_run_fail(r, node, "this scale is too large");
   lang_run_block *made = lang_run_new_block(r, from->size, from->rank, LANG_FLOAT32);
   made->meaning = RUN_EXP;
-  for (int64_t e = 0; e < made->count; e++) made->cells[e].i = power(&x, from->cells[e].i);
+  for (int64_t e = 0; e < made->count; e++) made->cells[e].i = is_left_out(from, e) ? 0 : power(&x, from->cells[e].i);
   *result = as_value(made);
   return true;
 }
@@ -166,11 +168,26 @@ static bool means(const lang_run_value *v, lang_run_meaning meaning) {
   return v->kind == RUN_BLOCK && v->block->meaning == meaning;
 }
 
+// What is left out stays so.
+static bool subtract(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                     lang_run_value *result) {
+  lang_run_block *all = WF_ARENA_NEW(r->arena, lang_run_block);
+  if (a->kind != RUN_BLOCK || a->block->left_out == NULL) return lang_run_arithmetic(r, node, AST_SUB, 0, a, b, result);
+  *all = *a->block;
+  all->left_out = NULL;
+  const lang_run_value from = as_value(all);
+  if (!lang_run_arithmetic(r, node, AST_SUB, 0, &from, b, result)) return false;
+  *all = *result->block;
+  all->left_out = a->block->left_out;
+  *result = as_value(all);
+  return all->count == a->block->count || lang_run_fail(r, node, "these shapes do not go together");
+}
+
 static bool scaled_difference(lang_runner *r, const lang_ast *node, const lang_run_block *a, const lang_run_block *b,
                               lang_run_value *result) {
   const lang_run_value x = as_value(a->whole), y = as_value(b->whole);
   lang_run_value difference;
-  if (!lang_run_arithmetic(r, node, AST_SUB, 0, &x, &y, &difference)) return false;
+  if (!subtract(r, node, &x, &y, &difference)) return false;
   *result = times_factor(r, difference.block, a->factor);
   return true;
 }
@@ -222,5 +239,48 @@ bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_
   if (node->op == AST_DIV && is_whole(a)) return average(r, node, a->block, b, result);
   if (node->op == AST_SUB && means(a, RUN_SCALED) && means(b, RUN_SCALED) && a->block->factor == b->block->factor)
     return scaled_difference(r, node, a->block, b->block, result);
+  if (node->op == AST_SUB) return subtract(r, node, a, b, result);
   return lang_run_arithmetic(r, node, node->op, 0, a, b, result);
+}
+
+// ---- columns that are left out
+
+bool lang_run_is_nothing(const lang_run_value *v) {
+  return v->kind == RUN_SCALAR && v->scalar.kind == LANG_FLOAT && v->scalar.number == -INFINITY;
+}
+
+bool lang_run_keep(lang_runner *r, const lang_ast *node, const lang_run_block *b, const bool *keeps,
+                   lang_run_value *result) {
+  lang_run_value whole;
+  if (b->meaning == RUN_SCALED) {
+    if (!lang_run_keep(r, node, b->whole, keeps, &whole)) return false;
+    *result = times_factor(r, whole.block, b->factor);
+    return true;
+  }
+  if (b->dtype == LANG_FLOAT32) return lang_run_fail(r, node, "columns are left out of integers, perhaps scaled");
+  lang_run_block *made = WF_ARENA_NEW(r->arena, lang_run_block);
+  bool *left_out = WF_ARENA_ARRAY(r->arena, (size_t)b->count + 1, bool);
+  for (int64_t e = 0; e < b->count; e++) left_out[e] = !keeps[e] || is_left_out(b, e);
+  *made = *b;
+  made->left_out = left_out;
+  *result = as_value(made);
+  return true;
+}
+
+bool lang_run_where(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+  lang_run_value mask, v, other;
+  if (!lang_run_eval(r, args[0], &mask) || !lang_run_eval(r, args[1], &v) || !lang_run_eval(r, args[2], &other))
+    return false;
+  if (mask.kind != RUN_MASK || v.kind != RUN_BLOCK || !lang_run_is_nothing(&other))
+    return lang_run_fail(r, node, "where() takes a mask, a block and minus infinity");
+  const lang_run_block *b = v.block;
+  const lang_run_indexes *m = mask.indexes;
+  int64_t size[RUN_RANK_MAX];
+  int rank;
+  if (!lang_run_common_shape(m->size, m->rank, b->size, b->rank, size, &rank) || rank != b->rank ||
+      memcmp(size, b->size, (size_t)rank * sizeof *size) != 0)
+    return lang_run_fail(r, node, "these shapes do not go together");
+  bool *keeps = WF_ARENA_ARRAY(r->arena, (size_t)b->count + 1, bool);
+  for (int64_t e = 0; e < b->count; e++) keeps[e] = m->at[lang_run_matching(m->size, m->rank, size, rank, e)] != 0;
+  return lang_run_keep(r, node, b, keeps, result);
 }

@@ -13,6 +13,15 @@ static const char no_numbers[] = "this operator needs numbers";
 
 static bool is_integer(lang_value a) { return a.kind == LANG_INT || a.kind == LANG_BOOL; }
 static bool is_number(lang_value a) { return is_integer(a) || a.kind == LANG_FLOAT; }
+bool lang_scalar_infinity(lang_value *v) {
+  if (v->kind != LANG_TEXT) return false;
+  const bool minus = v->text[0] == '-';
+  const char *rest = v->text + (minus || v->text[0] == '+');
+  if (strcmp(rest, "inf") != 0 && strcmp(rest, "infinity") != 0) return false;
+  *v = lang_float(minus ? -INFINITY : INFINITY);
+  return true;
+}
+
 double lang_scalar_number(lang_value a) { return a.kind == LANG_FLOAT ? a.number : (double)a.integer; }
 
 static lang_value boolean(bool value) { return (lang_value){.kind = LANG_BOOL, .integer = value}; }

@@ -11,6 +11,7 @@ const char *lang_scalar_binary(lang_ast_op op, lang_value a, lang_value b, lang_
 const char *lang_scalar_unary(lang_ast_op op, lang_value a, lang_value *result);
 bool lang_scalar_is_true(lang_value a);
 double lang_scalar_number(lang_value a);
+bool lang_scalar_infinity(lang_value *v);  // float("inf"), float("-inf"): a text becomes that; false: it is none
 const char *lang_scalar_cdiv(lang_value a, lang_value b, lang_value *result);
 
 // An expression of numbers outside functions: defaults, configurations, grids.

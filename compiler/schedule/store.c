@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows for the normaliser become commands of one row: for each statistic that it needs one over all of its columns,
-// then the stores. A store keeps the order of the program, so that no other row comes between them.
+// then the stores. A store keeps the order of the program, so that no other row comes between them. Columns that do not
+// count are stored before, as the first ones of their row times 0.
 //
 // A store becomes commands of up to DIM rows, and as many column blocks as lie DIM rows apart. Where stores take much
 // of main memory's time and rows would visit few of its banks, commands have fewer rows, and the commands of all
@@ -125,19 +126,46 @@ static const statistic statistics[BLOCK_NORM_COUNT][STATISTICS] = {
                           {ISA_LOCAL_NORM_SUM, ISA_LOCAL_NORM_MEAN, true}},
 };
 
-// Stores of rows, a command each: `pieces` lists, one per piece of the columns.
+// Stores of rows, a command each: `pieces` lists, one per piece of the columns. Of a row the first `lengths` columns
+// count; NULL: all.
 typedef struct row_list {
   const sched_store *stores;
   size_t rows, pieces;
+  const int64_t *lengths;
 } row_list;
 
+// Piece i of a row, as far as its columns count; false: none of them does.
+static bool piece_of_row(const row_list *list, size_t row, size_t i, sched_store *store) {
+  *store = list->stores[i * list->rows + row];
+  if (list->lengths == NULL) return true;
+  const int64_t left = list->lengths[row] - (int64_t)i * list->stores[row].cols;
+  if (left < store->cols) store->cols = (uint16_t)wf_max(left, 0);
+  return left > 0;
+}
+
 static void put_statistic(sched_expand *e, const row_list *list, const statistic *what, size_t row) {
-  for (size_t i = 0; i < list->pieces; i++) {
-    sched_store store = list->stores[i * list->rows + row];
+  sched_store store, next;
+  for (size_t i = 0; i < list->pieces && piece_of_row(list, row, i, &store); i++) {
+    const bool goes_on = i + 1 < list->pieces && piece_of_row(list, row, i + 1, &next);
     store.tensor = COMMAND_NO_TENSOR;
     store.offset = 0;
-    store.local |= (i + 1 < list->pieces ? what->collect : what->last) * (ISA_LOCAL_NORM_MASK & -ISA_LOCAL_NORM_MASK);
+    store.local |= (goes_on ? what->collect : what->last) * (ISA_LOCAL_NORM_MASK & -ISA_LOCAL_NORM_MASK);
     sched_streams_store(&e->streams, &store);
+  }
+}
+
+// What does not count of `width` columns of each row: other elements of it, times 0.
+static void put_zeros(sched_expand *e, const row_list *list, int64_t width) {
+  for (size_t row = 0; row < list->rows; row++) {
+    sched_store store = list->stores[row];
+    const int64_t first = store.offset, most = store.cols;
+    store.norm = NULL;
+    store.scale = 0;
+    for (int64_t at = list->lengths[row]; at < width; at += store.cols) {
+      store.cols = (uint16_t)wf_min(width - at, most);
+      store.offset = first + at;
+      sched_streams_store(&e->streams, &store);
+    }
   }
 }
 
@@ -147,12 +175,16 @@ static void put_rows(sched_expand *e, const row_list *list, const row_list *of) 
   for (size_t row = 0; row < list->rows; row++) {
     for (int k = 0; k < STATISTICS && what[k].last != 0; k++)
       if (k < 2 || list != of) put_statistic(e, what[k].own ? list : of, &what[k], row);
-    for (size_t i = 0; i < list->pieces; i++) sched_streams_store(&e->streams, &list->stores[i * list->rows + row]);
+    sched_store store;
+    for (size_t i = 0; i < list->pieces && piece_of_row(list, row, i, &store); i++)
+      sched_streams_store(&e->streams, &store);
   }
 }
 
+// All that counts of the rows.
 static bool is_whole_row(const block_statement *s, const sched_box *part, int last) {
-  return part->lo[last] == 0 && part->hi[last] == s->store.access.dim[last].size;
+  const int64_t most = s->store.lengths.most, size = s->store.access.dim[last].size;
+  return part->lo[last] == 0 && part->hi[last] >= (most == 0 ? size : wf_min(most, size));
 }
 
 static store_piece piece_of(sched_expand *e, const sched_walk *w, const block_statement *s) {
@@ -194,13 +226,31 @@ static row_list list_rows(sched_expand *e, const sched_walk *w, const block_stat
   return list;
 }
 
+// Of each row of the list, which are those of the part.
+static const int64_t *lengths_of(sched_expand *e, const sched_walk *w, const block_statement *s, const sched_box *part,
+                                 size_t rows) {
+  const int last = s->store.access.rank - 1;
+  const block_view_dim *v = &s->store.source.dim[last == 0 ? 0 : last - 1];
+  const int64_t first = last == 0 ? 0 : (part->lo[last - 1] - block_affine_at(&v->offset, w->iteration)) / v->step;
+  const int64_t each = last == 0 ? 1 : (part->hi[last - 1] - part->lo[last - 1] - 1) / v->step + 1;
+  int64_t *lengths = WF_ARENA_ARRAY(e->arena, rows + 1, int64_t);
+  for (size_t row = 0; row < rows; row++)
+    lengths[row] =
+        block_length_of(&s->store.lengths, first + (int64_t)row % each, s->store.access.dim[last].size, w->iteration);
+  return lengths;
+}
+
 static bool expand_rows(sched_expand *e, const sched_walk *w, const block_statement *s, const sched_box *part) {
   if (!is_whole_row(s, part, s->store.access.rank - 1)) {
     wf_error(e->diag, s->where, "store of '%s': %s needs whole rows", e->program->buffers[s->store.source.buffer].name,
              block_norm_names[s->store.epilogue.norm.kind]);
     return false;
   }
-  const row_list list = list_rows(e, w, s, part);
+  row_list list = list_rows(e, w, s, part);
+  if (s->store.lengths.most != 0) {
+    list.lengths = lengths_of(e, w, s, part, list.rows);
+    put_zeros(e, &list, part->hi[s->store.access.rank - 1]);
+  }
   if (!s->store.apart) {
     put_rows(e, &list, &list);
     return true;

@@ -60,6 +60,10 @@ static void write_rows(program *p, FILE *out, int total, int rows) {
   write_load(out, "b", "k", (shape){keys, depth}, 0);
   write_load(out, "c", "v", (shape){keys, width}, 0);
   fprintf(out, "  s = tl.dot(a, b.T)\n");
+  if (softmax && below(p, 2) == 0) {
+    fprintf(out, "  i = m + tl.arange(0, %d)\n  j = tl.arange(0, %d)\n", rows, keys);
+    fprintf(out, "  s = tl.where(j[None, :] <= i[:, None] * %d + %d, s, float('-inf'))\n", below(p, 3), below(p, keys));
+  }
   if (softmax)
     fprintf(out,
             "  e = tl.exp((s - tl.max(s, axis=1)[:, None]) * 0.0%d)\n"

@@ -101,6 +101,21 @@ static const struct {
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 
+// Kernels for arrays with the normaliser.
+static const struct {
+  const char *file, *arguments;
+} normalised[] = {
+    {"softmax.py", "M=37,N=50,scale=0.03"},
+    {"softmax.py", "M=3,N=1,scale=0.01,BLOCK=2"},
+    {"softmax.py", "M=16,N=128,scale=0.004"},
+    {"attention.py", "H=3,M=35,L=40,D=20,N=24,scale=0.0005"},
+    {"attention_causal.py", "H=3,M=35,L=40,D=20,N=24,scale=0.0005"},
+    {"attention_causal.py", "H=1,M=1,L=1,D=16,N=16,scale=0.001"},
+    {"attention_causal.py", "H=2,M=64,L=64,D=64,N=64,scale=0.0005"},
+    {"mlp_gelu.py", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
+};
+enum { NORMALISED = sizeof normalised / sizeof normalised[0] };
+
 typedef struct tally {
   bool all;
   unsigned seen, run, failed;
@@ -163,6 +178,14 @@ static void test_other_kernels(void **state) {
   assert_int_equal(t.failed, 0);
 }
 
+static void test_normalised_kernels(void **state) {
+  (void)state;
+  tally t = {0};
+  const hw_array array = array_of("transformer-16");
+  for (int i = 0; i < NORMALISED; i++) run(&t, normalised[i].file, normalised[i].arguments, &array);
+  assert_int_equal(t.failed, 0);
+}
+
 // The judge itself: results that are stored a byte further on are wrong.
 static void test_a_moved_store_is_found(void **state) {
   (void)state;
@@ -195,7 +218,7 @@ static void test_a_moved_store_is_found(void **state) {
 int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_products, &all),
-                                     cmocka_unit_test(test_other_kernels),
+                                     cmocka_unit_test(test_other_kernels), cmocka_unit_test(test_normalised_kernels),
                                      cmocka_unit_test(test_a_moved_store_is_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,7 @@ static void conv_reads_back(void **state) {
 static void normalised_rows_read_back(void **state) {
   (void)state;
   reads_what_it_prints("softmax.block");
+  reads_what_it_prints("ragged.block");
   reads_what_it_prints("norm.block");
   reads_what_it_prints("gelu.block");
 }

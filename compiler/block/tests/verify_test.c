@@ -201,6 +201,34 @@ static void neighbours_are_seen(void **state) {
   }
 }
 
+// Columns that count: some of the rows of softmax, at least one of each.
+static void ragged_rows(void **state) {
+  (void)state;
+  static const struct {
+    const char *columns, *message;
+  } cases[] = {
+      {"columns 6", NULL},
+      {"columns 8 below i*4+1 step 1", NULL},
+      {"columns 8 below i*-4+8 step -1", NULL},
+      {"columns 8 below i*-4+7 step -1", "a row of which 0 columns count has no softmax"},
+      {"columns 8 below i*4 step 1", "a row of which 0 columns count has no softmax"},
+      {"columns 9", "columns that count are some of the rows of softmax"},
+      {"columns 8 below j+1", "uses loop 'j' outside of it"},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char text[512], *messages = NULL;
+    snprintf(text, sizeof text,
+             "program p\ntensor u i32[64] read\ntensor y i8[64] write\nloop i 2 parallel\nloop j 2\n"
+             "buffer b i32[4, 8]\nfor i {\nload b = u[i*4:4 of 8 stride 8, 0:8 of 8 stride 1]\n"
+             "store y[i*4:4 of 8 stride 8, 0:8 of 8 stride 1] = b softmax 34 600 17 3855 %s\n}\n",
+             cases[c].columns);
+    const bool fine = verify(text, &messages);
+    if (fine != (cases[c].message == NULL) || (!fine && strstr(messages, cases[c].message) == NULL))
+      fail_msg("%s: %s", cases[c].columns, messages);
+    free(messages);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_programs_pass),
@@ -209,6 +237,7 @@ int main(void) {
       cmocka_unit_test(buffers_of_parallel_loops),
       cmocka_unit_test(split_loops_end_at_their_limit),
       cmocka_unit_test(neighbours_are_seen),
+      cmocka_unit_test(ragged_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,8 @@ static const char *const cases[][2] = {
     {"average_pool2d", "N=2,H=9,W=11,C=5,R=3,S=2,BLOCK_P=2,BLOCK_Q=4,BLOCK_K=4"},
     {"attention_qk", "H=2,M=17,N=31,D=20,scale=0.02,BLOCK_M=16,BLOCK_N=16,BLOCK_K=8"},
     {"attention", "H=2,M=35,L=40,D=20,N=24,scale=0.0005"},
+    {"attention_causal", "H=2,M=35,L=40,D=20,N=24,scale=0.0005"},
+    {"softmax", "M=35,N=50,scale=0.03,BLOCK=64"},
     {"leaky", "M=35,K=20,N=24,scale=0.005,slope=0.3"},
     {"mlp_gelu", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
     {"mlp", "M=35,K=20,H=100,N=24,scale=0.01,out_scale=0.01"},

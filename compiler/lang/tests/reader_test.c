@@ -27,15 +27,15 @@ static const struct {
      "    4 |   x = cdiw(n, B)\n"
      "      |       ^~~~\n"
      "  hint: did you mean 'cdiv'?\n"},
-    {"import triton.language as tl\n@triton.jit\ndef k(n):\n  x = tl.cdib(n, 4)\n  y = tl.where(n, 0, 4)\n",
+    {"import triton.language as tl\n@triton.jit\ndef k(n):\n  x = tl.cdib(n, 4)\n  y = tl.cumsum(n, 0)\n",
      "k.py:4:10: error: the kernel language has no 'cdib'\n"
      "    4 |   x = tl.cdib(n, 4)\n"
      "      |          ^~~~\n"
      "  hint: did you mean 'cdiv'?\n"
-     "k.py:5:10: error: 'where' is not supported\n"
-     "    5 |   y = tl.where(n, 0, 4)\n"
-     "      |          ^~~~~\n"
-     "  hint: use maximum and minimum: where(x > 0, x, 0) is maximum(x, 0)\n"},
+     "k.py:5:10: error: 'cumsum' is not supported\n"
+     "    5 |   y = tl.cumsum(n, 0)\n"
+     "      |          ^~~~~~\n"
+     "  hint: reductions within a block have no meaning but in softmax and layer norm; sum with dot\n"},
     {"@jit\ndef k(n):\n  x = load(n)\n",
      "k.py:3:7: error: 'load' is not known here\n"
      "    3 |   x = load(n)\n"
