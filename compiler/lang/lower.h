@@ -20,7 +20,7 @@
 //   lower_loop.c       loops
 //   lower_rows.c       softmax and layer norm of the rows of a block
 //   lower_where.c      columns that softmax leaves out
-//   lower_curve.c      GELU of its elements
+//   lower_curve.c      GELU and SiLU of its elements
 //   lower_park.c       blocks that are computed and multiplied again: by way of memory
 //   lower_parts.c      the program in parts, one behind the other, between which such blocks lie in memory
 //   lower_axes.c       the axes of the grid as loops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU of the elements of a block: see lower.h.
+// GELU and SiLU of the elements of a block: see lower.h.
 //
 // The normaliser of the store unit makes it of an int32 block that is stored, so that its parts are no blocks of their
 // own. With q, an element of a block of integers, each part is kept as
@@ -8,7 +8,8 @@
 //
 // and sums and products of parts are those of polynomials: how a program writes GELU has no influence. In the end it is
 //
-//   g q (1 + erf(u q)), or g q (1 + tanh(v q + w q^3)) with w = 0.044715 pi / 2 v^3, where u is v sqrt(pi) / 2
+//   g q (1 + erf(u q)), or g q (1 + tanh(v q + w q^3)) with w = 0.044715 pi / 2 v^3, where u is v sqrt(pi) / 2;
+//   g q (1 + tanh(v q)), which is SiLU of 2 v q
 //
 // sigmoid(x) is 1/2 + 1/2 tanh(x / 2).
 #include <math.h>
@@ -24,7 +25,7 @@ static const double pi = 3.14159265358979323846;
 bool lang_lower_curve_hint(lang_lowerer *l) {
   lang_lower_hint(l,
                   "GELU: x = q * scale, y = 0.5 * x * (1 + erf(x * 0.70710678)), then (y * levels).to(int8); q are "
-                  "integers, the form with tanh() is known, too");
+                  "integers, the form with tanh() is known, too; SiLU: y = x * sigmoid(x)");
   return false;
 }
 
@@ -157,22 +158,40 @@ bool lang_lower_curve_operator(lang_lowerer *l, const lang_ast *node, const lang
 
 static bool is_near(double a, double b) { return fabs(a - b) <= 1e-3 * fabs(b); }
 
-// g q (1 + erf(u q))
-static bool is_gelu(const curve *c, double *g, double *u) {
+// g q (1 + F(u q)), F the error function, or tanh.
+typedef struct shape {
+  double g, u;
+  bool silu;
+} shape;
+
+// Both functions are odd: f F(r) is -f F(-r).
+static bool shape_of(const curve *from, shape *s) {
   static const double cube = 0.044715;
-  const double *p = c->p.of, *f = c->f.of, *r = c->r.of;
+  curve c = *from;
+  if (c.r.of[1] < 0) {
+    c.r = times_number(c.r, -1);
+    c.f = times_number(c.f, -1);
+  }
+  const double *p = c.p.of, *f = c.f.of, *r = c.r.of;
+  const bool error = c.function == LOWER_CURVE_ERF;
   bool zero = r[0] == 0 && r[2] == 0;
   for (int i = 0; i < LOWER_POWERS; i++) zero = zero && (i == 1 || (p[i] == 0 && f[i] == 0));
-  *g = f[1];
-  *u = c->function == LOWER_CURVE_ERF ? r[1] : r[1] * sqrt(pi) / 2;
+  s->silu = !error && r[3] == 0;
+  s->g = f[1];
+  s->u = error || s->silu ? r[1] : r[1] * sqrt(pi) / 2;
   if (!zero || f[1] == 0 || !is_near(p[1], f[1])) return false;
-  return c->function == LOWER_CURVE_ERF ? r[3] == 0 : is_near(r[3], cube * pi / 2 * r[1] * r[1] * r[1]);
+  return error ? r[3] == 0 : s->silu || is_near(r[3], cube * pi / 2 * r[1] * r[1] * r[1]);
 }
 
-// erf(x) = 1 - 0.2888 (min(x, 1.769) - 1.769)^2 for x of 0 and more, in units of 0.2888 u^2.
-static bool constants_of(double g, double u, block_epilogue *e) {
-  const double b = rint(-1.769 / u), c = rint(-1 / (0.2888 * u * u)), scale = -0.2888 * u * u * g;
-  if (!(u > 0) || !(u <= 1.769) || !(b > INT16_MIN) || !(c > INT32_MIN / 2)) return false;
+// x of SiLU or GELU for 1 of the integers.
+static double step_of(const shape *s) { return s->silu ? 2 * s->u : s->u * sqrt(2); }
+
+// F(x) = 1 - a (min(x, most) - most)^2 for x of 0 and more, in units of a u^2: erf with 0.2888 and 1.769, tanh with
+// 0.12461 and 2.46, which are nearest to SiLU.
+static bool constants_of(const shape *s, block_epilogue *e) {
+  const double a = s->silu ? 0.12461 : 0.2888, most = s->silu ? 2.46 : 1.769;
+  const double b = rint(-most / s->u), c = rint(-1 / (a * s->u * s->u)), scale = -a * s->u * s->u * s->g;
+  if (!(s->u > 0) || !(s->u <= most) || !(b > INT16_MIN) || !(c > INT32_MIN / 2)) return false;
   *e = (block_epilogue){
       .scaled = true, .scale = (float)scale, .norm = {.kind = BLOCK_GELU, .b = (int32_t)b, .c = (int32_t)c}};
   return isfinite(e->scale);
@@ -181,31 +200,34 @@ static bool constants_of(double g, double u, block_epilogue *e) {
 // The largest magnitude that stays inside of 32 bits.
 static double room_of(const block_epilogue *e) { return (double)INT32_MAX / (-2.0 * e->norm.c); }
 
-enum { WANTED = 16 };  // x = u sqrt(2) q of sums, whose largest is not known
+enum { WANTED = 16 };  // x of sums, whose largest is not known
 
-static bool has_room(const lang_lowerer *l, const lang_lower_block *root, double u, const block_epilogue *e) {
+static bool has_room(const lang_lowerer *l, const lang_lower_block *root, const shape *s, const block_epilogue *e) {
   const double largest = lang_lower_largest(l, root->buffer);
-  return room_of(e) >= (largest > 0 ? largest : WANTED / (u * sqrt(2)));
+  return room_of(e) >= (largest > 0 ? largest : WANTED / step_of(s));
 }
 
-static bool refuse_scale(lang_lowerer *l, const lang_ast *node, double u) {
-  lang_lower_fail(l, node, "GELU in integers of 32 bits has no room for these integers at a scale of %g", u * sqrt(2));
+static bool refuse_scale(lang_lowerer *l, const lang_ast *node, const shape *s) {
+  const char *name = s->silu ? "SiLU" : "GELU";
+  lang_lower_fail(l, node, "%s in integers of 32 bits has no room for these integers at a scale of %g", name,
+                  step_of(s));
   lang_lower_hint(l,
-                  "a scale is at most 2.5, and 0.005 or more for sums; round finer ones first: "
-                  "h = (acc * (scale * 32)).to(int8), then GELU of h * 0.03125");
+                  "a scale is at most %s, and %s or more for sums; round finer ones first: "
+                  "h = (acc * (scale * 32)).to(int8), then %s of h * 0.03125",
+                  s->silu ? "4.9" : "2.5", s->silu ? "0.008" : "0.005", name);
   return false;
 }
 
 bool lang_lower_curve_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *from, lang_dtype dtype,
                               lang_lower_value *result) {
-  double g, u;
+  shape s;
   lang_lower_rows *rows = WF_ARENA_NEW(l->run, lang_lower_rows);
   *rows = (lang_lower_rows){.form = LOWER_ROWS_I8, .block = from->block, .kind = BLOCK_GELU};
   *result = (lang_lower_value){.kind = VALUE_ROWS, .rows = rows};
-  if (dtype != LANG_INT8 || !is_gelu(from->curve, &g, &u)) {
-    lang_lower_fail(l, node, "%s cannot become %s: only GELU, int8", lang_lower_rows_text(from),
+  if (dtype != LANG_INT8 || !shape_of(from->curve, &s)) {
+    lang_lower_fail(l, node, "%s cannot become %s: only GELU and SiLU, int8", lang_lower_rows_text(from),
                     lang_dtype_names[dtype]);
     return lang_lower_curve_hint(l);
   }
-  return (constants_of(g, u, &rows->gelu) && has_room(l, &from->block, u, &rows->gelu)) || refuse_scale(l, node, u);
+  return (constants_of(&s, &rows->gelu) && has_room(l, &from->block, &s, &rows->gelu)) || refuse_scale(l, node, &s);
 }

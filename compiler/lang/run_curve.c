@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU of elements, by samples: see run.h. A block of floats that was computed from integers knows what it would be for
-// numbers from 2^-8 to 2^24 of either sign in place of those integers. What becomes int8 has to be, at all of them,
+// GELU and SiLU of elements, by samples: see run.h. A block of floats that was computed from integers knows what it
+// would be for numbers from 2^-8 to 2^24 of either sign in place of those integers. What becomes int8 has to be, at all
+// of them,
 //
-//   g q (1 + F(r(q))), F: erf with r(q) = u q, or tanh with r(q) = v q + 0.044715 pi / 2 v^3 q^3, u = v sqrt(pi) / 2
+//   g q (1 + F(r(q))), F: erf with r(q) = u q, or tanh with r(q) = v q + 0.044715 pi / 2 v^3 q^3, u = v sqrt(pi) / 2,
+//   or with r(q) = v q, which is SiLU
 //
 // The slopes u and v are those of r at the smallest numbers, 2 g is that of the whole at the largest. The elements are
 // integers (docs/kernel-language.md).
@@ -79,7 +81,7 @@ bool lang_run_curve_function(lang_runner *r, const lang_ast *node, lang_builtin_
   return true;
 }
 
-// ---- GELU
+// ---- GELU, SiLU
 
 static bool is_near(double a, double b, double most) { return fabs(a - b) <= most * fabs(b); }
 
@@ -89,10 +91,11 @@ static double slope_of(const lang_run_curve *c) {
   return (8 * c->inner[0] - c->inner[2]) / (6 * number_of(0));
 }
 
-static bool is_gelu(const lang_run_curve *c, double g, double v) {
+// With the slope v and so much of the cube.
+static bool is_curve(const lang_run_curve *c, double g, double v, double cubes) {
   bool good = c->of != NULL && g != 0;
   for (int i = 0; i < RUN_SAMPLES && good; i++) {
-    const double q = number_of(i), cube = c->function == BUILTIN_ERF ? 0 : 0.044715 * pi / 2 * pow(v * q, 3);
+    const double q = number_of(i), cube = cubes * pow(v * q, 3);
     const double f = c->function == BUILTIN_ERF ? erf(c->inner[i]) : tanh(c->inner[i]);
     good = is_near(c->inner[i], v * q + cube, 1e-3) && fabs(c->at[i] - g * q * (1 + f)) <= 1e-3 * fabs(g * q);
   }
@@ -103,6 +106,26 @@ typedef struct gelu {
   int64_t b, c;
   float scale;
 } gelu;
+
+static gelu constants_of(double u, double g, double a, double most) {
+  return (gelu){(int64_t)rint(-most / u), (int64_t)rint(-1 / (a * u * u)), (float)(-a * u * u * g)};
+}
+
+// erf as 1 - 0.2888 (x - 1.769)^2, tanh as 1 - 0.12461 (x - 2.46)^2.
+static bool find(const lang_run_curve *from, gelu *k) {
+  lang_run_curve odd = *from;
+  const lang_run_curve *c = &odd;
+  for (int i = 0; i < RUN_SAMPLES && from->inner[0] < 0; i++) odd.inner[i] = -from->inner[i];  // F(-x) is -F(x)
+  const double g = c->at[HALF - 1] / number_of(HALF - 1) / 2, line = c->inner[0] / number_of(0);
+  const bool error = c->function == BUILTIN_ERF;
+  if (!error && line > 0 && is_curve(c, g, line, 0)) {
+    *k = constants_of(line, g, 0.12461, 2.46);
+    return true;
+  }
+  const double v = slope_of(c), u = error ? v : v * sqrt(pi) / 2;
+  *k = constants_of(u, g, 0.2888, 1.769);
+  return u > 0 && is_curve(c, g, v, error ? 0 : 0.044715 * pi / 2);
+}
 
 static int64_t word(int64_t value) { return (int32_t)(uint32_t)(uint64_t)value; }
 
@@ -116,10 +139,8 @@ static int32_t value_of(const gelu *k, int32_t q) {
 bool lang_run_curve_convert(lang_runner *r, const lang_ast *node, const lang_run_block *b, lang_dtype dtype,
                             lang_run_value *result) {
   const lang_run_curve *c = b->curve;
-  const double last = number_of(HALF - 1), g = c == NULL ? 0 : c->at[HALF - 1] / last / 2;
-  const double v = c == NULL ? 0 : slope_of(c), u = c != NULL && c->function == BUILTIN_TANH ? v * sqrt(pi) / 2 : v;
-  if (dtype != LANG_INT8 || !(u > 0) || !is_gelu(c, g, v)) return lang_run_fail(r, node, "this is not GELU as int8");
-  const gelu k = {(int64_t)rint(-1.769 / u), (int64_t)rint(-1 / (0.2888 * u * u)), (float)(-0.2888 * u * u * g)};
+  gelu k;
+  if (dtype != LANG_INT8 || c == NULL || !find(c, &k)) return lang_run_fail(r, node, "this is not GELU as int8");
   lang_run_block *scaled = lang_run_new_block(r, b->size, b->rank, LANG_FLOAT32);
   for (int64_t e = 0; e < scaled->count; e++) scaled->cells[e].f = (float)value_of(&k, c->of->cells[e].i) * k.scale;
   const lang_run_value whole = {.kind = RUN_BLOCK, .block = scaled};

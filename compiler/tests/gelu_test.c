@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU in kernels: random ones of loaded blocks, of sums, of rounded sums and between two products, in several
+// GELU and SiLU in kernels: random ones of loaded blocks, of sums, of rounded sums and between two products, in several
 // spellings. Engines leave what the kernel's interpreter says, byte by byte, and results of loaded blocks are near the
 // function. "rtl" as argument: a few on that engine, too; a number: so many programs.
 #include <math.h>
@@ -9,11 +9,12 @@
 #include "base/test.h"
 #include "compiler/tests/drawn.h"
 
-enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 8 };
+enum { TEXT_MAX = 4096, PROGRAMS = 60, RTL_PROGRAMS = 8, SILU_GAIN = 4, NARROW = 20 };
 
 typedef struct program {
   uint64_t seed;
-  bool loaded;  // x is an element times gain times step, the result levels times GELU of it
+  bool loaded;  // x is an element times gain times step, the result levels times GELU or SiLU of it
+  bool silu;
   int gain, levels;
   double step;
   char text[TEXT_MAX];
@@ -36,8 +37,20 @@ static const char *spelling(program *p) {
       "0.5 * x + 0.5 * x * tl.erf(0.70710678 * x)",
       "x * tl.sigmoid(1.59576912 * (x + x * x * x * 0.044715))",
       "x - x * 0.5 * (1 - tl.erf(x * 0.70710678))",
+      "0.5 * x * (1 - tl.erf(x * -0.70710678))",
   };
-  return spellings[below(p, 6)];
+  static const char *const silus[] = {
+      "x * tl.sigmoid(x)",
+      "0.5 * x * (1 + libdevice.tanh(x * 0.5))",
+      "0.5 * (x + x * libdevice.tanh(0.5 * x))",
+      "x - x * tl.sigmoid(-1.0 * x)",
+  };
+  p->silu = below(p, 3) == 0;
+  if (p->silu && p->gain > SILU_GAIN) {
+    p->step *= (double)p->gain / SILU_GAIN;
+    p->gain = SILU_GAIN;
+  }
+  return p->silu ? silus[below(p, 4)] : spellings[below(p, 7)];
 }
 
 static void write_head(program *p, FILE *out, const char *tensors, int rows) {
@@ -111,7 +124,8 @@ static void write_rounded(program *p, FILE *out, int total, int rows) {
 
 // Between two products.
 static void write_layers(program *p, FILE *out, int total, int rows) {
-  const int columns = write_sums(p, out, total, rows), width = size_of(p);
+  const int columns = write_sums(p, out, total, rows), drawn = size_of(p);
+  const int width = drawn < NARROW ? drawn : NARROW;  // for dim4
   fprintf(out, "  h = (s * 0.00%d).to(tl.int8)\n  g = (gelu(h * %.9g) * %d).to(tl.int8)\n", 1 + below(p, 9), p->step,
           p->levels);
   write_load(out, "v", "u", columns, columns, width);
@@ -134,14 +148,17 @@ static void draw(program *p, uint64_t seed) {
 
 static double gelu(double x) { return x / 2 * (1 + erf(x / sqrt(2))); }
 
-// GELU by the polynomial for erf is 0.02 off at most.
+static double silu(double x) { return x / (1 + exp(-x)); }
+
+// GELU by the polynomial for erf is 0.02 off at most, SiLU by that for tanh 0.04.
 static bool holds(const void *drawn, const compile_result *compiled, const run_oracle *o) {
   const program *p = drawn;
   const int8_t *x = (const int8_t *)o->before[0], *y = (const int8_t *)o->after[1];
   bool near = true;
   for (int64_t e = 0; p->loaded && e < compiled->block->tensors[1].elements; e++) {
-    const double wanted = p->levels * gelu(x[e] * p->gain * p->step);
-    near = near && fabs(y[e] - fmin(fmax(wanted, -128), 127)) <= 0.55 + 0.022 * p->levels;
+    const double in = x[e] * p->gain * p->step, wanted = p->levels * (p->silu ? silu(in) : gelu(in));
+    const double off = p->silu ? 0.042 : 0.022;
+    near = near && fabs(y[e] - fmin(fmax(wanted, -128), 127)) <= 0.55 + off * p->levels;
   }
   return near;
 }
