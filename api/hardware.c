@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hardware of arrays: its files, and models of it for engine rtl. See weft.h.
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/private.h"
@@ -14,6 +15,24 @@ weft_status weft_hardware_write(weft_session *s, const weft_array *array, const 
                     hw_export_write(&array->array, directory, &count, &s->diag);
   if (files != NULL) *files = count;
   return api_end(s, good, WEFT_BAD_INPUT);
+}
+
+char *weft_hardware_file(weft_session *s, const weft_array *array, const char *name) {
+  if (!api_begin(s, "hardware") || !api_given(s, array, "the array") || !api_given(s, name, "the file's name"))
+    return NULL;
+  if (!hw_array_check(&array->array, array->array.name, &s->diag)) {
+    api_end(s, false, WEFT_BAD_INPUT);
+    return NULL;
+  }
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  const bool found = out != NULL && hw_export_file(&array->array, name, out);
+  if (out != NULL) fclose(out);
+  if (found) return api_end(s, true, WEFT_OK) == WEFT_OK ? text : NULL;
+  free(text);
+  api_refuse(s, "there is no file %s", name);
+  return NULL;
 }
 
 weft_status weft_hardware_limit_at(const weft_array *array, size_t index, weft_hardware_limit *limit) {

@@ -12,6 +12,7 @@
 #include "api/include/weft/weft.h"
 #include "base/diag.h"
 #include "base/option.h"
+#include "base/progress.h"
 #include "hw/array.h"
 #include "hw/tech.h"
 
@@ -109,6 +110,16 @@ weft_array *cli_open_array(const cli_common *common, weft_session *session);
 // Prints the messages of the session's last call; whether the call was good.
 bool cli_messages(const weft_session *session);
 
+// Shows the progress of a session's calls: "layer 3 of 20: conv1", where `what` is "layer", at most every `pause`
+// seconds. The watch stays in its place until the end.
+typedef struct cli_watch {
+  wf_progress line;
+  weft_session *session;
+  const char *what;
+} cli_watch;
+void cli_watch_begin(cli_watch *watch, weft_session *session, const cli_common *common, double pause, const char *what);
+void cli_watch_end(cli_watch *watch);
+
 // The whole of a file with a zero behind it, to be freed; NULL after the reason was reported, also for one that is
 // larger than `most` bytes.
 enum { CLI_TEXT_MAX = 1 << 26 };  // of kernels and mappings
@@ -133,9 +144,14 @@ void cli_hint_nearest(const char *word, const char *const *names, size_t count);
 bool cli_may_write(const char *path);
 bool cli_make_folder(const char *path);
 bool cli_write_text(const char *path, const char *text);
+FILE *cli_create(const char *path);
+bool cli_finish(FILE *file, const char *path);
+// Of a text that may hold any bytes, to be freed.
+char *cli_file_name(const char *text);
 
 // Texts of others on stdout: a field of CSV; a cell of a table that is `width` wide, and cut there if `cut`.
 void cli_csv_field(const char *text);
+void cli_csv_field_to(const char *text, FILE *out);
 void cli_cell(const char *text, unsigned width, bool cut);
 // Characters of a line of stdout, 0: any number; and the colour of the head of a table on a terminal.
 unsigned cli_columns(void);

@@ -1,64 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft crosscheck NET`: cycles of each layer beside the closed form of another simulator, and what the difference is.
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/csv.h"
-#include "base/name.h"
-#include "base/progress.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "hw/export/export.h"
-#include "search/crosscheck/crosscheck.h"
-#include "search/crosscheck/nest.h"
-#include "search/layers/network.h"
 
 typedef struct crosscheck_options {
   const char *form, *csv, *topology, *problems, *mappings;
 } crosscheck_options;
 
-// Of all layers, each as often as the network has it.
-typedef struct totals {
-  int64_t cycles, mesh_cycles, ideal, said, by[CROSSCHECK_CAUSE_COUNT];
-} totals;
-
 typedef struct job {
   const cli_common *common;
   const crosscheck_options *options;
-  const hw_array *array;
-  const layers_network *network;
-  crosscheck_form form;
-  crosscheck_result *results;  // by layer
-  totals all;
+  weft_session *session;
+  weft_array *array;
+  weft_layers *layers;
+  weft_crosscheck *rows;
+  weft_crosscheck_row all;
 } job;
 
-// ---- running
-
-static void add(totals *all, const crosscheck_result *r, int64_t count) {
-  all->cycles += count * r->cycles;
-  all->mesh_cycles += count * r->mesh_cycles;
-  all->ideal += count * r->ideal;
-  all->said += count * r->said.cycles;
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++) all->by[cause] += count * r->by[cause];
+static const char *form_of(const job *j) {
+  return j->options->form == NULL ? weft_crosscheck_form(0) : j->options->form;
 }
 
-static bool run_layers(job *j, wf_diag *diag) {
-  enum { PAUSE = 2 };  // seconds
-  wf_progress line = wf_progress_begin(j->common->quiet, PAUSE, PAUSE);
+static bool ran(const weft_crosscheck_row *row) { return strcmp(row->status, "good") == 0; }
+
+static bool all_ran(const job *j) {
+  weft_crosscheck_row row = {.size = sizeof row};
   bool good = true;
-  for (size_t i = 0; i < j->network->count; i++) {
-    char name[WF_NAME_LINE];
-    if (wf_progress_due(&line))
-      wf_progress_line(&line, "layer %zu of %zu: %s", i + 1, j->network->count,
-                       wf_name_shown(j->network->layers[i].name, name));
-    j->results[i] = crosscheck_layer(&j->network->layers[i], j->array, j->form, diag);
-    if (j->results[i].status == RUN_MEASURE_GOOD)
-      add(&j->all, &j->results[i], j->network->layers[i].count);
-    else
-      good = false;
-  }
-  wf_progress_end(&line, false);
+  for (size_t i = 0; weft_crosscheck_at(j->rows, i, &row) == WEFT_OK; i++) good = ran(&row) && good;
   return good;
+}
+
+static bool run_layers(job *j) {
+  enum { PAUSE = 2 };  // seconds
+  cli_watch watch;
+  cli_watch_begin(&watch, j->session, j->common, PAUSE, "layer");
+  j->rows = weft_crosscheck_run(j->session, j->layers, j->array, j->options->form);
+  cli_watch_end(&watch);
+  cli_messages(j->session);
+  j->all = (weft_crosscheck_row){.size = sizeof j->all};
+  return weft_crosscheck_sum(j->rows, &j->all) == WEFT_OK;
 }
 
 // ---- text
@@ -66,26 +50,28 @@ static bool run_layers(job *j, wf_diag *diag) {
 static double percent(int64_t part, int64_t whole) { return whole == 0 ? 0 : 100.0 * (double)part / (double)whole; }
 
 static void print_head(const job *j) {
-  char name[WF_NAME_LINE], array[WF_NAME_LINE];
+  char name[CLI_NAME], array[CLI_NAME];
+  weft_cause cause = {.size = sizeof cause};
   printf("%s on %s: engine cycle (cold caches) beside the closed form %s, in cycles\n",
-         wf_name_shown(j->network->name, name), wf_name_shown(j->array->name, array), crosscheck_form_names[j->form]);
-  printf("%-24s %5s %11s %11s %11s %7s |", "layer", "count", "cycle", crosscheck_form_names[j->form], "mesh alone",
-         "diff %");
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++) printf(" %9s", crosscheck_cause_names[cause]);
+         cli_shown(weft_layers_name(j->layers), name), cli_shown(weft_array_name(j->array), array), form_of(j));
+  printf("%-24s %5s %11s %11s %11s %7s |", "layer", "count", "cycle", form_of(j), "mesh alone", "diff %");
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++) printf(" %9s", cause.name);
   putchar('\n');
 }
 
-static void print_numbers(int64_t cycles, int64_t said, int64_t mesh, const int64_t *by) {
-  printf(" %11" PRId64 " %11" PRId64 " %11" PRId64 " %+7.1f |", cycles, said, mesh, percent(cycles - said, said));
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++) printf(" %9" PRId64, by[cause]);
+static void print_numbers(const weft_crosscheck_row *r) {
+  weft_cause cause = {.size = sizeof cause};
+  printf(" %11" PRId64 " %11" PRId64 " %11" PRId64 " %+7.1f |", r->cycles, r->closed_form, r->mesh_cycles,
+         percent(r->cycles - r->closed_form, r->closed_form));
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++) printf(" %9" PRId64, r->difference[c]);
   putchar('\n');
 }
 
 // Layers of a network differ at the ends of their names, so a long one loses its beginning.
 static void print_name(const char *name) {
   enum { WIDTH = 24, DOTS = 2 };
-  char line[WF_NAME_LINE];
-  const char *shown = wf_name_shown(name, line);
+  char line[CLI_NAME];
+  const char *shown = cli_shown(name, line);
   const size_t length = strlen(shown);
   if (length <= WIDTH) {
     printf("%-*s", WIDTH, shown);
@@ -96,181 +82,188 @@ static void print_name(const char *name) {
   printf("..%-*s", WIDTH - DOTS, shown);
 }
 
+static void print_causes(const job *j) {
+  weft_cause cause = {.size = sizeof cause};
+  printf("\ncycle = %s + the columns behind the bar:\n", form_of(j));
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++) printf("  %-9s %s\n", cause.name, cause.meaning);
+}
+
 static void print_text(const job *j) {
+  weft_crosscheck_row row = {.size = sizeof row};
   print_head(j);
-  for (size_t i = 0; i < j->network->count; i++) {
-    const layers_layer *layer = &j->network->layers[i];
-    const crosscheck_result *r = &j->results[i];
-    print_name(layer->name);
-    printf(" %5" PRId64, layer->count);
-    if (r->status == RUN_MEASURE_GOOD)
-      print_numbers(r->cycles, r->said.cycles, r->mesh_cycles, r->by);
+  for (size_t i = 0; weft_crosscheck_at(j->rows, i, &row) == WEFT_OK; i++) {
+    print_name(row.name);
+    printf(" %5" PRId64, row.count);
+    if (ran(&row))
+      print_numbers(&row);
     else
-      printf(" %s\n", run_measure_status_names[r->status]);
+      printf(" %s\n", row.status);
   }
   printf("%-24s %5s", "all", "");
-  print_numbers(j->all.cycles, j->all.said, j->all.mesh_cycles, j->all.by);
-  printf("\ncycle = %s + the columns behind the bar:\n", crosscheck_form_names[j->form]);
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++)
-    printf("  %-9s %s\n", crosscheck_cause_names[cause], crosscheck_cause_texts[cause]);
+  print_numbers(&j->all);
+  print_causes(j);
 }
 
 // ---- CSV and JSON
 
-static bool write_csv(const job *j, wf_diag *diag) {
-  FILE *out = cli_open_output(j->options->csv, diag);
-  if (out == NULL) return false;
-  fprintf(out, "layer,count,status,cycle,%s,mesh,ideal", crosscheck_form_names[j->form]);
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++) fprintf(out, ",%s", crosscheck_cause_names[cause]);
+static void csv_row(const weft_crosscheck_row *row, FILE *out) {
+  weft_cause cause = {.size = sizeof cause};
+  cli_csv_field_to(row->name, out);
+  fprintf(out, ",%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, row->count, row->status, row->cycles,
+          row->closed_form, row->mesh_cycles, row->ideal);
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++) fprintf(out, ",%" PRId64, row->difference[c]);
   fputc('\n', out);
-  for (size_t i = 0; i < j->network->count; i++) {
-    const crosscheck_result *r = &j->results[i];
-    wf_csv_field(j->network->layers[i].name, out);
-    fprintf(out, ",%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, j->network->layers[i].count,
-            run_measure_status_names[r->status], r->cycles, r->said.cycles, r->mesh_cycles, r->ideal);
-    for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++) fprintf(out, ",%" PRId64, r->by[cause]);
-    fputc('\n', out);
-  }
-  return cli_close(out, j->options->csv, diag);
 }
 
-static void add_causes(cJSON *object, const int64_t *by) {
+static bool write_csv(const job *j) {
+  weft_crosscheck_row row = {.size = sizeof row};
+  weft_cause cause = {.size = sizeof cause};
+  FILE *out = cli_create(j->options->csv);
+  if (out == NULL) return false;
+  fprintf(out, "layer,count,status,cycle,%s,mesh,ideal", form_of(j));
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++) fprintf(out, ",%s", cause.name);
+  fputc('\n', out);
+  for (size_t i = 0; weft_crosscheck_at(j->rows, i, &row) == WEFT_OK; i++) csv_row(&row, out);
+  return cli_finish(out, j->options->csv);
+}
+
+static void add_numbers(cJSON *object, const weft_crosscheck_row *row) {
+  weft_cause cause = {.size = sizeof cause};
+  cli_json_integer(object, "cycles", row->cycles);
+  cli_json_integer(object, "closed_form", row->closed_form);
+  cli_json_integer(object, "mesh_cycles", row->mesh_cycles);
+  cli_json_integer(object, "ideal", row->ideal);
   cJSON *causes = cJSON_AddObjectToObject(object, "difference");
-  for (int cause = 0; cause < CROSSCHECK_CAUSE_COUNT; cause++)
-    cli_json_integer(causes, crosscheck_cause_names[cause], by[cause]);
+  for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++)
+    cli_json_integer(causes, cause.name, row->difference[c]);
 }
 
-static void add_numbers(cJSON *object, int64_t cycles, int64_t said, int64_t mesh, int64_t ideal, const int64_t *by) {
-  cli_json_integer(object, "cycles", cycles);
-  cli_json_integer(object, "closed_form", said);
-  cli_json_integer(object, "mesh_cycles", mesh);
-  cli_json_integer(object, "ideal", ideal);
-  add_causes(object, by);
+static cJSON *layer_json(const weft_crosscheck_row *row) {
+  cJSON *layer = cJSON_CreateObject();
+  cJSON_AddStringToObject(layer, "name", row->name);
+  cli_json_integer(layer, "count", row->count);
+  cJSON_AddStringToObject(layer, "status", row->status);
+  if (ran(row)) add_numbers(layer, row);
+  return layer;
 }
 
 static cJSON *json_of(const job *j) {
+  weft_crosscheck_row row = {.size = sizeof row};
   cJSON *document = cJSON_CreateObject(), *layers = cJSON_AddArrayToObject(document, "layers");
-  cJSON_AddStringToObject(document, "network", j->network->name);
-  cJSON_AddStringToObject(document, "array", j->array->name);
+  cJSON_AddStringToObject(document, "network", weft_layers_name(j->layers));
+  cJSON_AddStringToObject(document, "array", weft_array_name(j->array));
   cJSON_AddStringToObject(document, "engine", "cycle");
-  cJSON_AddStringToObject(document, "form", crosscheck_form_names[j->form]);
-  for (size_t i = 0; i < j->network->count; i++) {
-    const crosscheck_result *r = &j->results[i];
-    cJSON *layer = cJSON_CreateObject();
-    cJSON_AddStringToObject(layer, "name", j->network->layers[i].name);
-    cli_json_integer(layer, "count", j->network->layers[i].count);
-    cJSON_AddStringToObject(layer, "status", run_measure_status_names[r->status]);
-    if (r->status == RUN_MEASURE_GOOD) add_numbers(layer, r->cycles, r->said.cycles, r->mesh_cycles, r->ideal, r->by);
-    cJSON_AddItemToArray(layers, layer);
-  }
-  cJSON *all = cJSON_AddObjectToObject(document, "all");
-  add_numbers(all, j->all.cycles, j->all.said, j->all.mesh_cycles, j->all.ideal, j->all.by);
+  cJSON_AddStringToObject(document, "form", form_of(j));
+  for (size_t i = 0; weft_crosscheck_at(j->rows, i, &row) == WEFT_OK; i++)
+    cJSON_AddItemToArray(layers, layer_json(&row));
+  add_numbers(cJSON_AddObjectToObject(document, "all"), &j->all);
   return document;
 }
 
-// ---- the verb
+// ---- the layers for other simulators
 
-static bool write_topology(const job *j, wf_diag *diag) {
-  FILE *out = cli_open_output(j->options->topology, diag);
-  if (out == NULL) return false;
-  const bool said = crosscheck_write_topology(j->network, out, diag);
-  return cli_close(out, j->options->topology, diag) && said;
+// Writes and frees a text. NULL was reported.
+static bool put(const char *path, char *text) {
+  const bool good = text != NULL && cli_write_text(path, text);
+  weft_free(text);
+  return good;
+}
+
+static bool put_in(const char *folder, const char *name, char *text) {
+  char *path = cli_format("%s/%s", folder, name);
+  const bool good = put(path, text);
+  free(path);
+  return good;
+}
+
+static bool write_topology(const job *j) {
+  char *text = weft_layers_topology(j->session, j->layers);
+  const bool said = cli_messages(j->session);
+  return put(j->options->topology, text) && said;
 }
 
 // Layers are numbered: names may occur twice.
-static bool write_problem(const job *j, size_t layer, wf_diag *diag) {
-  char *name = wf_name_file(j->network->layers[layer].name);
-  char *path = wf_format("%s/%03zu-%s.yaml", j->options->problems, layer + 1, name);
-  FILE *out = cli_open_output(path, diag);
-  if (out != NULL) crosscheck_write_problem(&j->network->layers[layer], out);
-  const bool good = out != NULL && cli_close(out, path, diag);
-  wf_free(path);
-  wf_free(name);
+static char *file_of(size_t index, const weft_layer *layer, const char *ending) {
+  char *name = cli_file_name(layer->name);
+  char *file = cli_format("%03zu-%s%s", index + 1, name, ending);
+  free(name);
+  return file;
+}
+
+static bool write_problem(const job *j, size_t i, const weft_layer *layer) {
+  char *file = file_of(i, layer, ".yaml");
+  char *text = weft_layers_problem(j->session, j->layers, i);
+  cli_messages(j->session);
+  const bool good = put_in(j->options->problems, file, text);
+  free(file);
   return good;
 }
 
-static bool write_problems(const job *j, wf_diag *diag) {
-  bool good = cli_make_directory(j->options->problems, diag);
-  for (size_t i = 0; i < j->network->count && good; i++) good = write_problem(j, i, diag);
+static bool write_problems(const job *j) {
+  weft_layer layer = {.size = sizeof layer};
+  bool good = cli_make_folder(j->options->problems);
+  for (size_t i = 0; good && weft_layers_at(j->layers, i, &layer) == WEFT_OK; i++) good = write_problem(j, i, &layer);
   return good;
-}
-
-// ---- the layers as Timeloop runs them again: architecture, energies, and of each layer problem and mapping
-
-typedef void text_writer(const void *what, const void *more, FILE *out);
-
-static bool write_text(const job *j, const char *name, text_writer *write, const void *what, const void *more,
-                       wf_diag *diag) {
-  char *path = wf_format("%s/%s", j->options->mappings, name);
-  FILE *out = cli_open_output(path, diag);
-  if (out != NULL) write(what, more, out);
-  const bool good = out != NULL && cli_close(out, path, diag);
-  wf_free(path);
-  return good;
-}
-
-static void put_architecture(const void *array, const void *none, FILE *out) {
-  (void)none;
-  hw_export_timeloop_v4(array, out);
-}
-static void put_energies(const void *array, const void *none, FILE *out) {
-  (void)none;
-  hw_export_accelergy(array, out);
-}
-static void put_problem(const void *layer, const void *nest, FILE *out) {
-  crosscheck_write_padded(layer, ((const crosscheck_nest *)nest)->size, out);
-}
-static void put_mapping(const void *layer, const void *nest, FILE *out) {
-  (void)layer;
-  crosscheck_write_nest(nest, out);
 }
 
 // Sets `said` to false where the layer has no such mapping; the result: whether all could be written.
-static bool write_mapping(const job *j, size_t i, bool *said, wf_diag *diag) {
-  const layers_layer *layer = &j->network->layers[i];
-  crosscheck_nest nest;
-  if (!crosscheck_nest_of(layer, j->array, &nest, diag)) {
+static bool write_mapping(const job *j, size_t i, const weft_layer *layer, bool *said) {
+  char *problem, *mapping;
+  weft_layers_mapping(j->session, j->layers, i, j->array, &problem, &mapping);
+  if (!cli_messages(j->session)) {
     *said = false;
     return true;
   }
-  char *name = wf_name_file(layer->name);
-  char *problem = wf_format("%03zu-%s.problem.yaml", i + 1, name);
-  char *mapping = wf_format("%03zu-%s.mapping.yaml", i + 1, name);
-  const bool good = write_text(j, problem, put_problem, layer, &nest, diag) &&
-                    write_text(j, mapping, put_mapping, layer, &nest, diag);
-  wf_free(mapping);
-  wf_free(problem);
-  wf_free(name);
+  char *problem_file = file_of(i, layer, ".problem.yaml"), *mapping_file = file_of(i, layer, ".mapping.yaml");
+  bool good = put_in(j->options->mappings, problem_file, problem);
+  good = put_in(j->options->mappings, mapping_file, mapping) && good;
+  free(mapping_file);
+  free(problem_file);
   return good;
 }
 
-static bool write_mappings(const job *j, wf_diag *diag) {
+static bool write_hardware(const job *j, const char *name, const char *of) {
+  char *text = weft_hardware_file(j->session, j->array, of);
+  cli_messages(j->session);
+  return put_in(j->options->mappings, name, text);
+}
+
+static bool write_mappings(const job *j) {
+  weft_layer layer = {.size = sizeof layer};
   bool said = true;
-  bool good = cli_make_directory(j->options->mappings, diag) &&
-              write_text(j, "arch.yaml", put_architecture, j->array, NULL, diag) &&
-              write_text(j, "ert.yaml", put_energies, j->array, NULL, diag);
-  for (size_t i = 0; i < j->network->count && good; i++) good = write_mapping(j, i, &said, diag);
+  bool good = cli_make_folder(j->options->mappings) && write_hardware(j, "arch.yaml", "timeloop-v4.yaml") &&
+              write_hardware(j, "ert.yaml", "accelergy-ert.yaml");
+  for (size_t i = 0; good && weft_layers_at(j->layers, i, &layer) == WEFT_OK; i++)
+    good = write_mapping(j, i, &layer, &said);
   return good && said;
 }
 
 // What runs nothing.
-static cli_exit write_layers(const job *j, wf_diag *diag) {
-  bool good = j->options->topology == NULL || write_topology(j, diag);
-  good = (j->options->problems == NULL || write_problems(j, diag)) && good;
-  good = (j->options->mappings == NULL || write_mappings(j, diag)) && good;
+static cli_exit write_layers(const job *j) {
+  bool good = j->options->topology == NULL || write_topology(j);
+  good = (j->options->problems == NULL || write_problems(j)) && good;
+  good = (j->options->mappings == NULL || write_mappings(j)) && good;
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
-static cli_exit compare(job *j, wf_diag *diag) {
+// ---- the verb
+
+static cli_exit compare(job *j) {
   const crosscheck_options *o = j->options;
-  if (o->topology != NULL || o->problems != NULL || o->mappings != NULL) return write_layers(j, diag);
-  j->results = wf_calloc(j->network->count, sizeof *j->results);
-  const bool ran = run_layers(j, diag);
+  if (o->topology != NULL || o->problems != NULL || o->mappings != NULL) return write_layers(j);
+  if (!run_layers(j)) return CLI_BAD_INPUT;
   if (cli_prints(j->common)) print_text(j);
-  bool good = j->options->csv == NULL || write_csv(j, diag);
-  good = (j->common->json == NULL || cli_write_json(j->common->json, json_of(j), diag)) && good;
-  wf_free(j->results);
-  return !good ? CLI_BAD_INPUT : ran ? CLI_OK : CLI_CANNOT_BUILD;
+  bool good = o->csv == NULL || write_csv(j);
+  good = cli_put_json(j->common, j->common->json == NULL ? NULL : json_of(j)) == CLI_OK && good;
+  return !good ? CLI_BAD_INPUT : all_ran(j) ? CLI_OK : CLI_CANNOT_BUILD;
+}
+
+static cli_exit load_and_compare(job *j, const char *network) {
+  j->session = weft_session_create();
+  j->array = cli_open_array(j->common, j->session);
+  if (j->array == NULL) return CLI_BAD_INPUT;
+  j->layers = weft_layers_load(j->session, network);
+  return cli_messages(j->session) ? compare(j) : CLI_BAD_INPUT;
 }
 
 // A topology and problems are written without running anything: these would have nothing to say.
@@ -286,11 +279,12 @@ static bool layers_alone(const cli_common *common, const crosscheck_options *o) 
   return false;
 }
 
-static bool find_form(const char *name, crosscheck_form *form) {
-  *form = crosscheck_form_named(name);
-  if (*form != CROSSCHECK_FORM_COUNT) return true;
+static bool form_good(const char *name) {
+  for (size_t f = 0; name != NULL && weft_crosscheck_form(f) != NULL; f++)
+    if (strcmp(name, weft_crosscheck_form(f)) == 0) return true;
+  if (name == NULL) return true;
   fprintf(stderr, "weft: error: there is no form %s\n  hint:", name);
-  for (int f = 0; f < CROSSCHECK_FORM_COUNT; f++) fprintf(stderr, " %s", crosscheck_form_names[f]);
+  for (size_t f = 0; weft_crosscheck_form(f) != NULL; f++) fprintf(stderr, " %s", weft_crosscheck_form(f));
   fputc('\n', stderr);
   return false;
 }
@@ -322,19 +316,13 @@ cli_exit cli_crosscheck(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &o, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
+  if (!layers_alone(&common, &o) || !form_good(o.form)) return CLI_USAGE;
+  if (!cli_may_write(o.csv) || !cli_may_write(o.topology)) return CLI_BAD_INPUT;
   job j = {.common = &common, .options = &o};
-  hw_array array;
-  layers_network network = {0};
-  if (!layers_alone(&common, &o)) return CLI_USAGE;
-  j.form = CROSSCHECK_SCALE_SIM;
-  if (o.form != NULL && !find_form(o.form, &j.form)) return CLI_USAGE;
-  if (!cli_check_output(o.csv, &diag) || !cli_check_output(o.topology, &diag) ||
-      !cli_load_array(&common, &array, &diag))
-    return CLI_BAD_INPUT;
-  j.array = &array;
-  j.network = &network;
-  code = layers_load_network(&network, argv[0], NULL, &diag) ? compare(&j, &diag) : CLI_BAD_INPUT;
-  layers_release(&network);
+  code = load_and_compare(&j, argv[0]);
+  weft_crosscheck_destroy(j.rows);
+  weft_layers_destroy(j.layers);
+  weft_array_destroy(j.array);
+  weft_session_destroy(j.session);
   return code;
 }

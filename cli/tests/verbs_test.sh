@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What each verb uses beyond libweft's header: a table of its symbols that come from the floors below, with those of its
 # helpers in cli/, and a list of verbs that use none, which only grows (cli/tests/api_verbs.txt). What all verbs share does
-# not count: options and output (cli/common.c) and the program's frame (main.c).
+# not count: options (cli/common.c), output (output.c) and the program's frame (main.c).
 # usage: verbs_test.sh WEFT OBJECTS MAP LIST
 set -eu
 weft=$1 objects=$2 map=$3 list=$4
@@ -49,7 +49,7 @@ function floors(    most, floor, text) {
   }
 }
 
-BEGIN { frame = "^(common|main)$" }
+BEGIN { frame = "^(common|main|output)$" }
 part == "own" { own[$3] = 1; next }
 part == "api" { if (match($0, /^    weft_[a-z_]*;$/)) api[substr($1, 1, length($1) - 1)] = 1; next }
 {

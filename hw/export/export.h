@@ -80,4 +80,7 @@ bool hw_export_write_rtl(const hw_array *array, const char *directory, wf_diag *
 // (may be NULL): the number of files written.
 bool hw_export_write(const hw_array *array, const char *directory, size_t *files, wf_diag *diag);
 
+// One file of the set, by its path in the directory. False: it has none of that path, or writing failed.
+bool hw_export_file(const hw_array *array, const char *path, FILE *out);
+
 #endif

@@ -85,14 +85,23 @@ static bool write_text(size_t index, const hw_array *array, FILE *out) {
   return fputs(hw_rtl_files[index - SET_FILES].text, out) >= 0 && fflush(out) == 0;
 }
 
-static bool in_set(const char *path) {
-  bool found = false;
-  for (size_t i = 0; i < file_count() && !found; i++) {
+// The file's index; file_count() of one that the set does not have.
+static size_t find_file(const char *path) {
+  size_t i = 0;
+  for (bool found = false; i < file_count(); i++) {
     char *name = file_path(i);
     found = strcmp(name, path) == 0;
     wf_free(name);
+    if (found) break;
   }
-  return found;
+  return i;
+}
+
+static bool in_set(const char *path) { return find_file(path) < file_count(); }
+
+bool hw_export_file(const hw_array *array, const char *path, FILE *out) {
+  const size_t index = find_file(path);
+  return index < file_count() && write_text(index, array, out);
 }
 
 // ---- the directory

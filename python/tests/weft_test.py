@@ -342,6 +342,23 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(store.plot().svg().count("<circle"), 3)
 
 
+class Crosschecks(unittest.TestCase):
+    def test_parts_add_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "layers.csv"
+            file.write_text("Layer, M, N, K,\nproduct, 64, 48, 40,\n")
+            seen = []
+            rows = _table.records(weft.crosscheck(file, "dim8", progress=lambda *call: seen.append(call)))
+            with self.assertRaisesRegex(weft.Usage, "stonne"):
+                weft.crosscheck(file, "dim8", form="ideal")
+        self.assertEqual([(row["name"], row["status"]) for row in rows], [("product", "good")])
+        self.assertEqual(seen, [("crosscheck", 0, 1, "product")])
+        row = rows[0]
+        parts = sum(row[cause] for cause in ("fills", "rows", "gaps", "loads", "stores", "commands", "end"))
+        self.assertEqual(row["cycles"] - row["closed_form"], parts)
+        self.assertGreater(row["cycles"], row["ideal"])
+
+
 class Tables(unittest.TestCase):
     def test_own_table(self):
         own = _table.Table([{"a": 1, "b": 2.0, "c": "x"}, {"a": 3, "b": 0.123456, "c": "y"}])

@@ -8,6 +8,7 @@
 from weft._native import BadInput, CannotBuild, Error, Usage, version
 from weft._array import Array, arrays, parameters
 from weft._code import disassemble
+from weft._crosscheck import crosscheck
 from weft._files import files
 from weft._graph import Graph
 from weft._kernel import Kernel, kernel
@@ -21,6 +22,6 @@ from weft._table import Table
 __version__ = version().split()[0]
 __all__ = [
     "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
-    "Store", "Table", "Usage", "arrays", "disassemble", "files", "generated_networks", "kernel", "open",
+    "Store", "Table", "Usage", "arrays", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
     "parameters", "run", "search", "sweep", "version",
 ]

@@ -197,6 +197,9 @@ WEFT_API weft_status weft_array_area_unknown(size_t index, weft_area_unknown *un
 WEFT_API weft_status weft_hardware_write(weft_session *session, const weft_array *array, const char *directory,
                                          uint64_t *files);
 
+// One of these files as text, by its name in the folder ("timeloop-v4.yaml"), to be freed with weft_free.
+WEFT_API char *weft_hardware_file(weft_session *session, const weft_array *array, const char *name);
+
 // A value that Gemmini's generator cannot express.
 typedef struct weft_hardware_limit {
   size_t size;
@@ -698,6 +701,70 @@ WEFT_API weft_status weft_schedules_import(weft_session *session, weft_schedules
 // Removes rows no faster than the mapper's mapping, and rows that other versions wrote. `removed` may be NULL.
 WEFT_API weft_status weft_schedules_prune(weft_session *session, weft_schedules *schedules, bool other_versions,
                                           uint64_t *removed);
+
+// ---- Layers beside other simulators
+
+// The layers of a network: of a table (shipped, .yaml or .csv), an ONNX file or a generated network.
+typedef struct weft_layers weft_layers;
+
+typedef struct weft_layer {
+  size_t size;
+  const char *name;
+  int64_t count;                 // how often the network has it
+  int64_t dim[WEFT_LAYER_DIMS];  // N, P, Q, K, C, R, S; K and C of all groups
+  int64_t groups;                // 1: none
+  double macs;                   // of one
+} weft_layer;
+
+WEFT_API weft_layers *weft_layers_load(weft_session *session, const char *network);
+WEFT_API void weft_layers_destroy(weft_layers *layers);
+WEFT_API const char *weft_layers_name(const weft_layers *layers);
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_layers_at(const weft_layers *layers, size_t index, weft_layer *layer);
+
+// Texts for other simulators, to be freed with weft_free. The topology is SCALE-Sim's; layers that it cannot say are
+// left out, with messages and WEFT_BAD_INPUT. The problem of one layer is Timeloop's (0.4).
+WEFT_API char *weft_layers_topology(weft_session *session, const weft_layers *layers);
+WEFT_API char *weft_layers_problem(weft_session *session, const weft_layers *layers, size_t index);
+// The mapping that the compiler chooses for a layer, for the architecture timeloop-v4.yaml of weft_hardware_file, and
+// the layer in whole blocks, which it is of.
+WEFT_API weft_status weft_layers_mapping(weft_session *session, const weft_layers *layers, size_t index,
+                                         const weft_array *array, char **problem, char **mapping);
+
+// Cycles of layers on engine cycle, each by itself with cold caches, beside the closed form of another simulator.
+typedef struct weft_crosscheck weft_crosscheck;
+
+enum { WEFT_CAUSES_MAX = 16 };
+
+// A part of the difference between the two.
+typedef struct weft_cause {
+  size_t size;
+  const char *name, *meaning;
+} weft_cause;
+
+typedef struct weft_crosscheck_row {
+  size_t size;
+  const char *name;  // of the layer
+  int64_t count;
+  const char *status;                   // "good"; else why it did not run, and the messages say more
+  int64_t cycles, closed_form;          // of one
+  int64_t mesh_cycles;                  // of cycles: the mesh takes a row
+  int64_t ideal;                        // multiplications by multipliers, rounded up
+  int64_t difference[WEFT_CAUSES_MAX];  // by cause: what cycles are more than the closed form
+} weft_crosscheck_row;
+
+// The names of the forms, the default first; NULL past the end.
+WEFT_API const char *weft_crosscheck_form(size_t index);
+// WEFT_USAGE past the end, here as below.
+WEFT_API weft_status weft_crosscheck_cause(size_t index, weft_cause *cause);
+
+// Runs all layers. One that cannot be run has a message and a status of its own; it ends nothing.
+WEFT_API weft_crosscheck *weft_crosscheck_run(weft_session *session, const weft_layers *layers, const weft_array *array,
+                                              const char *form);
+WEFT_API void weft_crosscheck_destroy(weft_crosscheck *crosscheck);
+WEFT_API weft_status weft_crosscheck_at(const weft_crosscheck *crosscheck, size_t index, weft_crosscheck_row *row);
+// Sums over the layers that ran, each as often as the network has it.
+WEFT_API weft_status weft_crosscheck_sum(const weft_crosscheck *crosscheck, weft_crosscheck_row *row);
 
 // ---- Files that come with the library
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages, progress, files, memory and JSON of verbs: see cli.h.
+#include "base/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/name.h"
+#include "base/terminal.h"
+#include "base/thousands.h"
+#include "cli/cli.h"
+#include "hw/array_text.h"
+
+bool cli_prints(const cli_common *common) {
+  return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
+}
+
+// ---- progress
+
+static bool show_progress(void *context, const weft_progress *progress) {
+  cli_watch *w = context;
+  char shown[WF_NAME_LINE];
+  if (wf_progress_due(&w->line))
+    wf_progress_line(&w->line, "%s %" PRIu64 " of %" PRIu64 ": %s", w->what, progress->done + 1, progress->total,
+                     wf_name_shown(progress->text, shown));
+  return true;
+}
+
+void cli_watch_begin(cli_watch *w, weft_session *session, const cli_common *common, double pause, const char *what) {
+  *w = (cli_watch){wf_progress_begin(common->quiet, pause, pause), session, what};
+  weft_session_watch(session, show_progress, w);
+}
+
+void cli_watch_end(cli_watch *w) {
+  weft_session_watch(w->session, NULL, NULL);
+  wf_progress_end(&w->line, false);
+}
+
+// ---- messages
+
+// Where the kind of a message begins in a line; NULL: it is a hint, or goes on.
+static char *kind_in(char *line, wf_colour *colour) {
+  char *at = strstr(line, ": error: ");
+  *colour = at != NULL ? WF_COLOUR_BAD : WF_COLOUR_WARN;
+  if (at == NULL) at = strstr(line, ": warning: ");
+  return at == NULL ? NULL : at + 2;
+}
+
+static void print_coloured(char *line) {
+  wf_colour colour;
+  char *kind = kind_in(line, &colour);
+  if (kind != NULL) {
+    char *rest = kind + strcspn(kind, " ");
+    *rest++ = '\0';
+    fprintf(stderr, "%.*s%s%s%s ", (int)(kind - line), line, wf_terminal_colour(true, colour), kind,
+            wf_terminal_colour(true, WF_COLOUR_NONE));
+    line = rest;
+  }
+  fputs(line, stderr);
+}
+
+// Messages of sessions have no colours: here they get those of other messages.
+static void print_messages(const char *text) {
+  const bool coloured = wf_terminal_coloured(stderr);
+  if (!coloured) fputs(text, stderr);
+  for (int length; coloured && *text != '\0'; text += length) {
+    length = (int)strcspn(text, "\n") + 1;
+    char *line = wf_format("%.*s", length, text);
+    print_coloured(line);
+    wf_free(line);
+  }
+}
+
+bool cli_messages(const weft_session *session) {
+  print_messages(weft_session_messages(session));
+  return weft_session_status(session) == WEFT_OK;
+}
+
+char *cli_read_file(const char *path, size_t most, size_t *length, wf_diag *diag) {
+  char *text = wf_read_file(path, most, length, diag);
+  if (text == NULL || *length <= most) return text;
+  wf_error(diag, wf_in_file(path), "is larger than %zu MiB", most >> 20);
+  wf_free(text);
+  return NULL;
+}
+
+static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
+
+bool cli_check_output(const char *path, wf_diag *diag) {
+  return path == NULL || is_stdout(path) || wf_output_check(path, diag);
+}
+
+bool cli_make_directory(const char *path, wf_diag *diag) {
+  if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0)) return true;
+  wf_error(diag, wf_in_file(path), "cannot make the folder: %s", strerror(errno));
+  return false;
+}
+
+FILE *cli_open_output(const char *path, wf_diag *diag) { return is_stdout(path) ? stdout : wf_output_open(path, diag); }
+
+// The end of stdout is reported once, by main.
+bool cli_close(FILE *file, const char *path, wf_diag *diag) {
+  if (file == stdout) return fflush(file) == 0 && !ferror(file);
+  return wf_output_close(file, path, diag);
+}
+
+bool cli_end_output(FILE *file, const char *path, bool good, wf_diag *diag) {
+  if (file == NULL || file == stdout || good) return file == NULL || cli_close(file, path, diag);
+  wf_output_drop(file, path);
+  return true;
+}
+
+static char *format_list(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int length = vsnprintf(NULL, 0, format, args);
+  char *text = wf_alloc((size_t)length + 1, 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+void cli_error(const char *file, const char *format, ...) {
+  wf_diag diag = wf_diag_to(stderr);
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  wf_error(&diag, wf_in_file(file), "%s", text);
+  wf_free(text);
+}
+
+void cli_hint(const char *format, ...) {
+  wf_diag diag = wf_diag_to(stderr);
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  wf_hint(&diag, "%s", text);
+  wf_free(text);
+}
+
+void cli_hint_nearest(const char *word, const char *const *names, size_t count) {
+  hw_nearest nearest = hw_nearest_start(word);
+  for (size_t i = 0; i < count; i++) hw_nearest_offer(&nearest, names[i]);
+  if (nearest.best[0] != '\0') cli_hint("did you mean %s?", nearest.best);
+}
+
+bool cli_make_folder(const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_make_directory(path, &diag);
+}
+
+bool cli_may_write(const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_check_output(path, &diag);
+}
+
+FILE *cli_create(const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_open_output(path, &diag);
+}
+
+bool cli_finish(FILE *file, const char *path) {
+  wf_diag diag = wf_diag_to(stderr);
+  return cli_close(file, path, &diag);
+}
+
+bool cli_write_text(const char *path, const char *text) {
+  FILE *out = cli_create(path);
+  if (out == NULL) return false;
+  fputs(text, out);
+  return cli_finish(out, path);
+}
+
+char *cli_file_name(const char *name) { return wf_name_file(name); }
+
+void cli_csv_field(const char *text) { cli_csv_field_to(text, stdout); }
+void cli_csv_field_to(const char *text, FILE *out) { wf_csv_field(text, out); }
+
+void cli_cell(const char *text, unsigned width, bool cut) { wf_name_column(text, width, cut, stdout); }
+
+unsigned cli_columns(void) { return wf_terminal_columns(stdout); }
+
+_Static_assert(CLI_NAME == (int)WF_NAME_LINE, "shown names have room");
+const char *cli_shown(const char *text, char line[CLI_NAME]) { return wf_name_shown(text, line); }
+
+void *cli_resize(void *old, size_t count, size_t size) { return wf_realloc(old, count, size); }
+char *cli_copy(const char *text) { return wf_strdup(text); }
+
+char *cli_format(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  return text;
+}
+
+void cli_head_colour(bool begin) {
+  fputs(wf_terminal_colour(wf_terminal_coloured(stdout), begin ? WF_COLOUR_HEAD : WF_COLOUR_NONE), stdout);
+}
+
+bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {
+  FILE *file = cli_open_output(path, diag);
+  char *text = file == NULL ? NULL : cJSON_Print(document);
+  if (text != NULL) wf_name_write(WF_NAME_DOCUMENT, text, file);
+  if (text != NULL) fputc('\n', file);
+  cJSON_free(text);
+  cJSON_Delete(document);
+  return file != NULL && cli_close(file, path, diag);
+}
+
+cli_exit cli_put_json(const cli_common *common, cJSON *document) {
+  wf_diag diag = wf_diag_to(stderr);
+  return document == NULL || cli_write_json(common->json, document, &diag) ? CLI_OK : CLI_BAD_INPUT;
+}
+
+void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {
+  char text[17];
+  snprintf(text, sizeof text, "%016" PRIx64, hash);
+  cJSON_AddStringToObject(object, key, text);
+}
+
+enum { EXACT_BITS = 53 };
+#define EXACT_MAX (INT64_C(1) << EXACT_BITS)
+
+// What a double cannot hold goes as its digits.
+static void add_digits(cJSON *object, const char *key, double number, const char *digits, bool large) {
+  if (large)
+    cJSON_AddRawToObject(object, key, digits);
+  else
+    cJSON_AddNumberToObject(object, key, number);
+}
+
+void cli_json_count(cJSON *object, const char *key, uint64_t value) {
+  char text[WF_THOUSANDS];
+  snprintf(text, sizeof text, "%" PRIu64, value);
+  add_digits(object, key, (double)value, text, value > EXACT_MAX);
+}
+
+void cli_json_integer(cJSON *object, const char *key, int64_t value) {
+  char text[WF_THOUSANDS];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  add_digits(object, key, (double)value, text, value > EXACT_MAX || value < -EXACT_MAX);
+}
