@@ -254,7 +254,8 @@ typedef struct replay {
   wf_diag *diag;
   arch_memory *memory;
   sim_engine *engine;
-  sim_footprint *print;  // what the engine wrote
+  sim_footprint *print;      // what the engine wrote
+  arch_memory_observer own;  // the engine's
   sim_run_result *result;
   uint64_t cycle;     // that the replay has come to
   host_port port;     // as the hart saw it; at recorded times
@@ -379,8 +380,22 @@ static bool replay_end(void *context, const sim_trace_end *end, wf_location wher
   return true;
 }
 
+static void note_read(void *context, uint64_t address, size_t length) {
+  const replay *r = context;
+  r->own.on_read(r->own.context, address, length);
+}
+
 static void note_write(void *context, uint64_t address, const void *bytes, size_t length) {
-  sim_footprint_write(context, address, bytes, length);
+  const replay *r = context;
+  sim_footprint_write(r->print, address, bytes, length);
+  if (r->own.on_write != NULL) r->own.on_write(r->own.context, address, bytes, length);
+}
+
+// Notes what the engine writes; one that observes memory itself (races) is told as before.
+static void observe(replay *r) {
+  r->own = r->memory->observer;
+  r->memory->observer = (arch_memory_observer){
+      .context = r, .on_read = r->own.on_read == NULL ? NULL : note_read, .on_write = note_write};
 }
 
 typedef struct replay_run {
@@ -408,7 +423,7 @@ static void replay_file(replay *r, FILE *in, const char *path) {
   r->result->port = r->config->at_recorded_times ? sim_port_for_hart_of(r->engine, r->config->array)
                                                  : sim_port_for(r->engine, r->config->array->isa.revision);
   r->port = sim_port_for_host(&r->result->port);
-  r->memory->observer = (arch_memory_observer){.context = r->print, .on_write = note_write};
+  observe(r);
   double start = wf_seconds();
   replay_run run = {.r = r, .in = in, .path = path, .sink = &sink};
   sim_engine_enter(r->engine, read_trace, &run);

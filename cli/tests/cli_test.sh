@@ -211,6 +211,19 @@ expect 1 "nosuch" "$weft" crosscheck nosuch
 # ---- two engines: the delays of one are those of the other, or not
 expect 0 '^no races' "$weft" check loads.elf
 expect 0 '"races":.?0' "$weft" check --json - loads.elf
+cat >store.trace <<END
+weft-trace 1
+array dim4 $("$weft" array show dim4 | sed -n 's/^# hash \([0-9a-f]*\);.*/\1/p')
+isa 1
+config_ld stride=4 scale=1
+config_st stride=4 acc_scale=1
+mvout dram=0x80100000 local=acc:0x0 cols=4 rows=4
+mvin dram=0x80100008 local=sp:0x0 cols=4 rows=2
+end commands=4 unrecorded
+END
+expect 4 'race: memory 0x80100008..0x8010000f' "$weft" check store.trace --array dim4
+sed -i 's/^mvin/fence\nmvin/' store.trace
+expect 0 '^no races' "$weft" check store.trace --array dim4
 cat >race.tokens <<'END'
 weft-tokens 1
 load writes sp 0..7
