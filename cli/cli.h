@@ -156,6 +156,9 @@ void cli_cell(const char *text, unsigned width, bool cut);
 // Characters of a line of stdout, 0: any number; and the colour of the head of a table on a terminal.
 unsigned cli_columns(void);
 void cli_head_colour(bool begin);
+// A number with a comma between thousands.
+enum { CLI_THOUSANDS = 32 };
+const char *cli_thousands(uint64_t number, char text[CLI_THOUSANDS]);
 // The text, or one of `line` in which it stands for people on a line of its own.
 enum { CLI_NAME = 256 };
 const char *cli_shown(const char *text, char line[CLI_NAME]);

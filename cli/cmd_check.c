@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft check`: pairs of accesses that nothing orders, of a program, a command trace or a program with tokens, and
 // deadlocks of the last.
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/thousands.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
-#include "cli/sim_report.h"
-#include "sim/races/races.h"
-#include "sim/run.h"
 
 enum { DEFAULT_LIMIT = 20 };
 
@@ -25,44 +20,50 @@ typedef struct check {
   const cli_common *common;
   const check_options *options;
   const char *path;
-  hw_array array;
-  unsigned ignored;
-  races_report report;
-  races_pair *pairs;  // of the report, which is the engine's
+  weft_session *session;
+  weft_array *array;  // NULL of a program with tokens
+  weft_races *races;
+  weft_races_facts facts;
 } check;
 
-static uint64_t shown_of(const check *c, uint64_t count) {
-  return c->options->limit == 0 || count < c->options->limit ? count : c->options->limit;
+// Race `index`, if it is to be shown.
+static bool race_at(const check *c, size_t index, weft_race *race) {
+  race->size = sizeof *race;
+  return (c->options->limit == 0 || index < c->options->limit) && weft_races_at(c->races, index, race) == WEFT_OK;
 }
 
+static weft_access side_of(const check *c, size_t index, bool later) {
+  weft_access access = {.size = sizeof access};
+  weft_races_access(c->races, index, later, &access);
+  return access;
+}
+
+static const char *does(const weft_access *a) { return a->writes ? "writes" : "reads"; }
+
 static void print_rest(const check *c, uint64_t count) {
-  const uint64_t shown = shown_of(c, count);
+  const uint64_t limit = c->options->limit, shown = limit == 0 || count < limit ? count : limit;
   if (shown < count) printf("(and %" PRIu64 " more; --limit 0 shows all that are kept)\n", count - shown);
 }
 
 // ---- orders
 
-static const struct {
-  const char *name;
-  races_order order;
-} orders[] = {{"station", RACES_STATION}, {"fences", RACES_FENCES}, {"room", RACES_ROOM}};
-enum { ORDERS = sizeof orders / sizeof *orders };
-
-static bool find_order(const char *name, size_t length, unsigned *ignored) {
-  for (int o = 0; o < ORDERS; o++)
-    if (strlen(orders[o].name) == length && strncmp(orders[o].name, name, length) == 0) {
-      *ignored |= orders[o].order;
-      return true;
-    }
+static bool find_order(const char *name, size_t length, weft_races_options *o) {
+  const struct {
+    const char *name;
+    bool *ignored;
+  } orders[] = {{"station", &o->ignore_station}, {"fences", &o->ignore_fences}, {"room", &o->ignore_room}};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+    if (strlen(orders[i].name) == length && strncmp(orders[i].name, name, length) == 0)
+      return *orders[i].ignored = true;
   return false;
 }
 
-static bool choose_orders(const char *text, unsigned *ignored, wf_diag *diag) {
+static bool choose_orders(const char *text, weft_races_options *o) {
   for (const char *at = text; at != NULL;) {
     const char *comma = strchr(at, ',');
     const size_t length = comma == NULL ? strlen(at) : (size_t)(comma - at);
-    if (!find_order(at, length, ignored)) {
-      wf_error(diag, wf_in_file(NULL), "--ignore needs station, fences, room or several of them, not %s", text);
+    if (!find_order(at, length, o)) {
+      cli_error(NULL, "--ignore needs station, fences, room or several of them, not %s", text);
       return false;
     }
     at = comma == NULL ? NULL : comma + 1;
@@ -72,180 +73,147 @@ static bool choose_orders(const char *text, unsigned *ignored, wf_diag *diag) {
 
 // ---- programs and traces: text
 
-static const char *does(const races_access *a) { return a->writes ? "writes" : "reads"; }
-
-static const char *text_of(const races_access *a, char text[ISA_TEXT_MAX]) {
-  isa_print(a->primitive.insn, a->primitive.rs1, a->primitive.rs2, text, ISA_TEXT_MAX);
-  return text;
-}
-
-static void print_access(const char *head, const races_access *a) {
-  char text[ISA_TEXT_MAX];
+static void print_access(const char *head, const weft_access *a) {
   printf("  %s ", head);
-  if (a->unit == RACES_HART) {
-    printf("the hart at pc 0x%" PRIx64 ", behind %" PRIu64 " commands, %s\n", a->command.pc, a->command.index, does(a));
+  if (a->of == NULL) {
+    printf("the hart at pc 0x%" PRIx64 ", behind %" PRIu64 " commands, %s\n", a->pc, a->number, does(a));
     return;
   }
-  printf("command %" PRIu64, a->command.index);
-  if (a->command.pc != 0) printf(" at pc 0x%" PRIx64, a->command.pc);
-  if (a->command.insn != a->primitive.insn) printf(" (of %s)", a->command.insn->name);
-  printf(", %s unit, %s: %s\n", races_unit_names[a->unit], does(a), text_of(a, text));
+  printf("command %" PRIu64, a->number);
+  if (a->pc != 0) printf(" at pc 0x%" PRIx64, a->pc);
+  if (a->unrolled) printf(" (of %s)", a->of);
+  printf(", %s unit, %s: %s\n", a->unit, does(a), a->text);
 }
 
-static void print_pair(const check *c, const races_pair *p) {
-  const bool bytes = p->place == RACES_MAIN_MEMORY;
-  printf(bytes ? "%s: race: %s 0x%" PRIx64 "..0x%" PRIx64 "\n" : "%s: race: %s rows %" PRIu64 "..%" PRIu64 "\n",
-         c->path, races_place_names[p->place], p->first, p->end - 1);
-  print_access("earlier", &p->earlier);
-  print_access("later  ", &p->later);
+static void print_pair(const check *c, size_t index, const weft_race *race) {
+  const weft_access earlier = side_of(c, index, false), later = side_of(c, index, true);
+  printf(race->bytes ? "%s: race: %s 0x%" PRIx64 "..0x%" PRIx64 "\n" : "%s: race: %s rows %" PRIu64 "..%" PRIu64 "\n",
+         c->path, race->place, race->first, race->last);
+  print_access("earlier", &earlier);
+  print_access("later  ", &later);
 }
 
 static void print(const check *c) {
-  const races_report *r = &c->report;
-  char commands[WF_THOUSANDS], primitives[WF_THOUSANDS], hart[WF_THOUSANDS], ordered[WF_THOUSANDS];
-  const uint64_t shown = shown_of(c, r->count);
-  for (uint64_t i = 0; i < shown; i++) print_pair(c, &c->pairs[i]);
-  print_rest(c, r->races);
+  const weft_races_facts *f = &c->facts;
+  char commands[CLI_THOUSANDS], primitives[CLI_THOUSANDS], hart[CLI_THOUSANDS], ordered[CLI_THOUSANDS];
+  weft_race race;
+  for (size_t i = 0; race_at(c, i, &race); i++) print_pair(c, i, &race);
+  print_rest(c, f->races);
   printf("%s commands, %s primitives, %" PRIu64 " fences, %s accesses of the hart; %s conflicts in order\n",
-         wf_thousands(r->commands, commands), wf_thousands(r->primitives, primitives), r->fences,
-         wf_thousands(r->hart_accesses, hart), wf_thousands(r->ordered, ordered));
-  printf(r->races == 0 ? "no races\n" : r->races == 1 ? "1 race\n" : "%" PRIu64 " races\n", r->races);
+         cli_thousands(f->commands, commands), cli_thousands(f->primitives, primitives), f->fences,
+         cli_thousands(f->hart_accesses, hart), cli_thousands(f->ordered, ordered));
+  printf(f->races == 0 ? "no races\n" : f->races == 1 ? "1 race\n" : "%" PRIu64 " races\n", f->races);
 }
 
 // ---- programs and traces: JSON
 
-static cJSON *json_access(const races_access *a) {
+static cJSON *json_access(const weft_access *a) {
   cJSON *access = cJSON_CreateObject();
-  cJSON_AddStringToObject(access, "unit", races_unit_names[a->unit]);
+  cJSON_AddStringToObject(access, "unit", a->unit);
   cJSON_AddStringToObject(access, "does", does(a));
-  cli_json_count(access, "command", a->command.index);
-  if (a->command.pc != 0) cli_json_hash(access, "pc", a->command.pc);
-  if (a->unit == RACES_HART) return access;
-  char text[ISA_TEXT_MAX];
-  cJSON_AddStringToObject(access, "of", a->command.insn->name);
-  cJSON_AddStringToObject(access, "text", text_of(a, text));
+  cli_json_count(access, "command", a->number);
+  if (a->pc != 0) cli_json_hash(access, "pc", a->pc);
+  if (a->of == NULL) return access;
+  cJSON_AddStringToObject(access, "of", a->of);
+  cJSON_AddStringToObject(access, "text", a->text);
   return access;
 }
 
-static cJSON *json_pair(const races_pair *p) {
+static cJSON *json_place(const weft_race *race) {
   cJSON *pair = cJSON_CreateObject();
-  cJSON_AddStringToObject(pair, "place", races_place_names[p->place]);
-  cli_json_count(pair, "first", p->first);
-  cli_json_count(pair, "last", p->end - 1);
-  cJSON_AddItemToObject(pair, "earlier", json_access(&p->earlier));
-  cJSON_AddItemToObject(pair, "later", json_access(&p->later));
+  cJSON_AddStringToObject(pair, "place", race->place);
+  cli_json_count(pair, "first", race->first);
+  cli_json_count(pair, "last", race->last);
+  return pair;
+}
+
+static cJSON *json_pair(const check *c, size_t index, const weft_race *race) {
+  const weft_access earlier = side_of(c, index, false), later = side_of(c, index, true);
+  cJSON *pair = json_place(race);
+  cJSON_AddItemToObject(pair, "earlier", json_access(&earlier));
+  cJSON_AddItemToObject(pair, "later", json_access(&later));
   return pair;
 }
 
 static cJSON *json(const check *c) {
-  const races_report *r = &c->report;
+  const weft_races_facts *f = &c->facts;
+  weft_race race;
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "file", c->path);
-  cJSON_AddStringToObject(document, "array", c->array.name);
-  cli_json_count(document, "commands", r->commands);
-  cli_json_count(document, "primitives", r->primitives);
-  cli_json_count(document, "fences", r->fences);
-  cli_json_count(document, "hart_accesses", r->hart_accesses);
-  cli_json_count(document, "ordered", r->ordered);
-  cli_json_count(document, "races", r->races);
+  cJSON_AddStringToObject(document, "array", weft_array_name(c->array));
+  cli_json_count(document, "commands", f->commands);
+  cli_json_count(document, "primitives", f->primitives);
+  cli_json_count(document, "fences", f->fences);
+  cli_json_count(document, "hart_accesses", f->hart_accesses);
+  cli_json_count(document, "ordered", f->ordered);
+  cli_json_count(document, "races", f->races);
   cJSON *pairs = cJSON_AddArrayToObject(document, "pairs");
-  const uint64_t shown = shown_of(c, r->count);
-  for (uint64_t i = 0; i < shown; i++) cJSON_AddItemToArray(pairs, json_pair(&c->pairs[i]));
+  for (size_t i = 0; race_at(c, i, &race); i++) cJSON_AddItemToArray(pairs, json_pair(c, i, &race));
   return document;
 }
 
-// ---- programs and traces
+// ---- programs with tokens: text
 
-static void keep(void *context, const sim_engine *engine, uint64_t cycle) {
-  (void)cycle;
-  check *c = context;
-  races_report_of(engine, &c->report);
-  c->pairs = wf_alloc(c->report.count + 1, sizeof *c->pairs);
-  if (c->report.count != 0) memcpy(c->pairs, c->report.pairs, c->report.count * sizeof *c->pairs);
-  c->report.pairs = c->pairs;
+static void print_conflict(const check *c, size_t index, const weft_race *race) {
+  const weft_access a = side_of(c, index, false), b = side_of(c, index, true);
+  printf("%s:%" PRIu32 ": race: 0x%02" PRIx64 " %s %s %s %" PRIu64 "..%" PRIu64 ", which 0x%02" PRIx64 " (line %" PRIu32
+         ") %s %s: nothing orders them\n",
+         c->path, b.line, b.number, b.unit, does(&b), race->place, race->first, race->last, a.number, a.line, a.unit,
+         does(&a));
 }
 
-static cli_exit check_commands(check *c, wf_diag *diag) {
-  if (!cli_load_array(c->common, &c->array, diag)) return CLI_BAD_INPUT;
-  FILE *nowhere = fopen("/dev/null", "w");
-  if (nowhere == NULL) {
-    wf_error(diag, wf_in_file("/dev/null"), "cannot open it");
-    return CLI_BAD_INPUT;
-  }
-  const sim_engine_options engine_options = {.ignored_orders = c->ignored};
-  const sim_run_config config = {.array = &c->array,
-                                 .engine = &sim_races_engine,
-                                 .engine_options = &engine_options,
-                                 .max_instructions = c->options->max_instructions,
-                                 .any_array = c->options->any_array,
-                                 .console = nowhere,
-                                 .console_error = nowhere,
-                                 .watch_context = c,
-                                 .ended = keep};
-  const sim_run_result result = sim_run_file(&config, c->path, diag);
-  fclose(nowhere);
-  const cli_exit ran = sim_report_exit(&result);
-  c->report.fences = result.port.fences;
-  if (ran == CLI_BAD_INPUT || ran == CLI_CANNOT_BUILD) return ran;
-  if (cli_prints(c->common)) print(c);
-  if (c->common->json != NULL && !cli_write_json(c->common->json, json(c), diag)) return CLI_BAD_INPUT;
-  if (c->report.races != 0) return CLI_MISMATCH;
-  return ran;
+static void print_deadlock(const check *c, const weft_deadlock *d) {
+  printf("%s:%" PRIu32 ": deadlock: 0x%02" PRIx64 " %s waits for %s %s -> %s for ever\n", c->path, d->line, d->number,
+         d->unit, d->for_token ? "a token" : "room", d->from, d->to);
 }
 
-// ---- programs with tokens
-
-static void print_conflict(const check *c, const races_conflict *x) {
-  printf("%s:%u: race: 0x%02zx %s %s %s %" PRIu64 "..%" PRIu64 ", which 0x%02zx (line %u) %s %s: nothing orders them\n",
-         c->path, x->b.line, x->b.number, x->b.unit, x->b.writes ? "writes" : "reads", x->memory, x->first, x->last,
-         x->a.number, x->a.line, x->a.unit, x->a.writes ? "writes" : "reads");
-}
-
-static void print_stuck(const check *c, const races_stuck *s) {
-  printf("%s:%u: deadlock: 0x%02zx %s waits for %s %s -> %s for ever\n", c->path, s->at.line, s->at.number, s->at.unit,
-         s->pops ? "a token" : "room", s->from, s->to);
-}
-
-static void print_queue(const races_queue *q) {
+static void print_queue(const weft_token_queue *q) {
   printf("queue %s -> %s: %" PRIu64 " pushed, %" PRIu64 " popped%s\n", q->from, q->to, q->pushed, q->popped,
          q->pushed == q->popped ? "" : ", the rest is left over");
 }
 
-static void print_tokens(const check *c, const races_tokens_report *r) {
-  const uint64_t shown = shown_of(c, r->conflict_count);
-  for (uint64_t i = 0; i < shown; i++) print_conflict(c, &r->conflicts[i]);
-  print_rest(c, r->conflict_count);
-  for (size_t i = 0; i < r->stuck_count; i++) print_stuck(c, &r->stuck[i]);
-  for (size_t q = 0; q < r->queue_count; q++) print_queue(&r->queues[q]);
-  printf("%zu instructions of %zu units; %" PRIu64 " conflicts in order\n", r->instructions, r->units, r->ordered);
-  printf("%zu %s, %s\n", r->conflict_count, r->conflict_count == 1 ? "race" : "races",
-         r->stuck_count == 0 ? "no deadlock" : "a deadlock");
+static bool waits_for_ever(const check *c) {
+  weft_deadlock d = {.size = sizeof d};
+  return weft_races_deadlock(c->races, 0, &d) == WEFT_OK;
 }
 
-static cJSON *json_side(const races_side *s) {
+static void print_tokens(const check *c) {
+  const weft_races_facts *f = &c->facts;
+  weft_race race;
+  weft_deadlock d = {.size = sizeof d};
+  weft_token_queue q = {.size = sizeof q};
+  for (size_t i = 0; race_at(c, i, &race); i++) print_conflict(c, i, &race);
+  print_rest(c, f->races);
+  for (size_t i = 0; weft_races_deadlock(c->races, i, &d) == WEFT_OK; i++) print_deadlock(c, &d);
+  for (size_t i = 0; weft_races_queue(c->races, i, &q) == WEFT_OK; i++) print_queue(&q);
+  printf("%" PRIu64 " instructions of %" PRIu64 " units; %" PRIu64 " conflicts in order\n", f->instructions, f->units,
+         f->ordered);
+  printf("%" PRIu64 " %s, %s\n", f->races, f->races == 1 ? "race" : "races",
+         waits_for_ever(c) ? "a deadlock" : "no deadlock");
+}
+
+// ---- programs with tokens: JSON
+
+static cJSON *json_side(const char *unit, uint64_t number, uint32_t line) {
   cJSON *side = cJSON_CreateObject();
-  cJSON_AddStringToObject(side, "unit", s->unit);
-  cli_json_count(side, "number", s->number);
-  cli_json_count(side, "line", s->line);
+  cJSON_AddStringToObject(side, "unit", unit);
+  cli_json_count(side, "number", number);
+  cli_json_count(side, "line", line);
   return side;
 }
 
-static cJSON *json_conflict(const races_conflict *x) {
-  cJSON *conflict = cJSON_CreateObject();
-  const races_side *sides[] = {&x->a, &x->b};
-  const char *const names[] = {"earlier", "later"};
-  cJSON_AddStringToObject(conflict, "place", x->memory);
-  cli_json_count(conflict, "first", x->first);
-  cli_json_count(conflict, "last", x->last);
-  for (int s = 0; s < 2; s++) {
-    cJSON *side = json_side(sides[s]);
-    cJSON_AddStringToObject(side, "does", sides[s]->writes ? "writes" : "reads");
-    cJSON_AddItemToObject(conflict, names[s], side);
+static cJSON *json_conflict(const check *c, size_t index, const weft_race *race) {
+  cJSON *conflict = json_place(race);
+  for (int later = 0; later < 2; later++) {
+    const weft_access a = side_of(c, index, later != 0);
+    cJSON *side = json_side(a.unit, a.number, a.line);
+    cJSON_AddStringToObject(side, "does", does(&a));
+    cJSON_AddItemToObject(conflict, later != 0 ? "later" : "earlier", side);
   }
   return conflict;
 }
 
-static cJSON *json_queue(const races_queue *q) {
+static cJSON *json_queue(const weft_token_queue *q) {
   cJSON *queue = cJSON_CreateObject();
   cJSON_AddStringToObject(queue, "from", q->from);
   cJSON_AddStringToObject(queue, "to", q->to);
@@ -255,63 +223,80 @@ static cJSON *json_queue(const races_queue *q) {
   return queue;
 }
 
-static cJSON *json_tokens(const check *c, const races_tokens_report *r) {
+static cJSON *json_deadlock(const weft_deadlock *d) {
+  cJSON *side = json_side(d->unit, d->number, d->line);
+  cJSON_AddStringToObject(side, "waits_for", d->for_token ? "token" : "room");
+  cJSON_AddStringToObject(side, "from", d->from);
+  cJSON_AddStringToObject(side, "to", d->to);
+  return side;
+}
+
+static cJSON *json_tokens(const check *c) {
+  weft_race race;
+  weft_deadlock d = {.size = sizeof d};
+  weft_token_queue q = {.size = sizeof q};
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "file", c->path);
-  cli_json_count(document, "instructions", r->instructions);
-  cli_json_count(document, "ordered", r->ordered);
-  cli_json_count(document, "races", r->conflict_count);
+  cli_json_count(document, "instructions", c->facts.instructions);
+  cli_json_count(document, "ordered", c->facts.ordered);
+  cli_json_count(document, "races", c->facts.races);
   cJSON *pairs = cJSON_AddArrayToObject(document, "pairs"), *queues = cJSON_AddArrayToObject(document, "queues"),
         *stuck = cJSON_AddArrayToObject(document, "deadlock");
-  const uint64_t shown = shown_of(c, r->conflict_count);
-  for (uint64_t i = 0; i < shown; i++) cJSON_AddItemToArray(pairs, json_conflict(&r->conflicts[i]));
-  for (size_t q = 0; q < r->queue_count; q++) cJSON_AddItemToArray(queues, json_queue(&r->queues[q]));
-  for (size_t i = 0; i < r->stuck_count; i++) {
-    cJSON *side = json_side(&r->stuck[i].at);
-    cJSON_AddStringToObject(side, "waits_for", r->stuck[i].pops ? "token" : "room");
-    cJSON_AddStringToObject(side, "from", r->stuck[i].from);
-    cJSON_AddStringToObject(side, "to", r->stuck[i].to);
-    cJSON_AddItemToArray(stuck, side);
-  }
+  for (size_t i = 0; race_at(c, i, &race); i++) cJSON_AddItemToArray(pairs, json_conflict(c, i, &race));
+  for (size_t i = 0; weft_races_queue(c->races, i, &q) == WEFT_OK; i++) cJSON_AddItemToArray(queues, json_queue(&q));
+  for (size_t i = 0; weft_races_deadlock(c->races, i, &d) == WEFT_OK; i++)
+    cJSON_AddItemToArray(stuck, json_deadlock(&d));
   return document;
 }
 
-static bool takes_no_array(const check *c, wf_diag *diag) {
+// ---- the verb
+
+static bool takes_no_array(const check *c) {
   const char *given = c->common->array != NULL     ? "--array"
                       : c->common->isa != 0        ? "--isa"
                       : c->options->any_array      ? "--any-array"
                       : c->options->ignore != NULL ? "--ignore"
                                                    : NULL;
   if (given == NULL) return true;
-  wf_error(diag, wf_in_file(c->path), "%s does not go with a program with tokens, which has no array", given);
+  cli_error(c->path, "%s does not go with a program with tokens, which has no array", given);
   return false;
 }
 
-static cli_exit check_tokens(check *c, FILE *in, wf_diag *diag) {
-  if (!takes_no_array(c, diag)) return CLI_USAGE;
-  races_tokens *program = races_tokens_read(in, c->path, diag);
-  if (program == NULL) return CLI_BAD_INPUT;
-  const races_tokens_report *r = races_tokens_run(program);
-  if (cli_prints(c->common)) print_tokens(c, r);
-  const bool written = c->common->json == NULL || cli_write_json(c->common->json, json_tokens(c, r), diag);
-  const bool good = r->conflict_count == 0 && r->stuck_count == 0;
-  races_tokens_destroy(program);
-  return !written ? CLI_BAD_INPUT : good ? CLI_OK : CLI_MISMATCH;
+static cli_exit find_races(check *c, const weft_races_options *options) {
+  c->races = weft_races_find(c->session, c->path, c->array, options);
+  cli_messages(c->session);
+  c->facts = (weft_races_facts){.size = sizeof c->facts};
+  weft_races_describe(c->races, &c->facts);
+  return c->races != NULL ? CLI_OK : (cli_exit)weft_session_status(c->session);
 }
 
-// ---- verb
+static cli_exit check_commands(check *c, const weft_races_options *options) {
+  c->array = cli_open_array(c->common, c->session);
+  if (c->array == NULL) return CLI_BAD_INPUT;
+  const cli_exit code = find_races(c, options);
+  if (code != CLI_OK) return code;
+  if (cli_prints(c->common)) print(c);
+  if (cli_put_json(c->common, c->common->json == NULL ? NULL : json(c)) != CLI_OK) return CLI_BAD_INPUT;
+  return c->facts.races != 0 ? CLI_MISMATCH : (cli_exit)c->facts.ending;
+}
 
-static cli_exit check_file(check *c, wf_diag *diag) {
-  if (!choose_orders(c->options->ignore, &c->ignored, diag)) return CLI_USAGE;
-  FILE *in = fopen(c->path, "r");
-  if (in == NULL) {
-    wf_error(diag, wf_in_file(c->path), "cannot open it: %s", strerror(errno));
-    return CLI_BAD_INPUT;
-  }
-  const bool tokens = races_tokens_recognise(in);
-  const cli_exit code = tokens ? check_tokens(c, in, diag) : CLI_OK;
-  fclose(in);
-  return tokens ? code : check_commands(c, diag);
+static cli_exit check_tokens(check *c, const weft_races_options *options) {
+  if (!takes_no_array(c)) return CLI_USAGE;
+  const cli_exit code = find_races(c, options);
+  if (code != CLI_OK) return code;
+  if (cli_prints(c->common)) print_tokens(c);
+  if (cli_put_json(c->common, c->common->json == NULL ? NULL : json_tokens(c)) != CLI_OK) return CLI_BAD_INPUT;
+  return c->facts.races == 0 && !waits_for_ever(c) ? CLI_OK : CLI_MISMATCH;
+}
+
+static cli_exit check_file(check *c) {
+  bool tokens;
+  weft_races_options options = {
+      .size = sizeof options, .max_instructions = c->options->max_instructions, .any_array = c->options->any_array};
+  if (!choose_orders(c->options->ignore, &options)) return CLI_USAGE;
+  weft_races_tokens(c->session, c->path, &tokens);
+  if (!cli_messages(c->session)) return CLI_BAD_INPUT;
+  return tokens ? check_tokens(c, &options) : check_commands(c, &options);
 }
 
 static const wf_option check_rows[] = {
@@ -339,9 +324,10 @@ cli_exit cli_check(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  check c = {.common = &common, .options = &options, .path = argv[0]};
-  code = check_file(&c, &diag);
-  wf_free(c.pairs);
+  check c = {.common = &common, .options = &options, .path = argv[0], .session = weft_session_create()};
+  code = check_file(&c);
+  weft_races_destroy(c.races);
+  weft_array_destroy(c.array);
+  weft_session_destroy(c.session);
   return code;
 }

@@ -190,6 +190,9 @@ void cli_cell(const char *text, unsigned width, bool cut) { wf_name_column(text,
 
 unsigned cli_columns(void) { return wf_terminal_columns(stdout); }
 
+_Static_assert((int)CLI_THOUSANDS >= (int)WF_THOUSANDS, "numbers have room");
+const char *cli_thousands(uint64_t number, char text[CLI_THOUSANDS]) { return wf_thousands(number, text); }
+
 _Static_assert(CLI_NAME == (int)WF_NAME_LINE, "shown names have room");
 const char *cli_shown(const char *text, char line[CLI_NAME]) { return wf_name_shown(text, line); }
 

@@ -359,6 +359,33 @@ class Crosschecks(unittest.TestCase):
         self.assertGreater(row["cycles"], row["ideal"])
 
 
+class RacesOfPrograms(unittest.TestCase):
+    def test_tokens(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "race.tokens"
+            file.write_text("weft-tokens 1\nload writes sp 0..7\nload push execute\nexecute reads sp 4..9\n"
+                            "execute pop load\nexecute pop load\n")
+            found = weft.races(file)
+        self.assertEqual((found.facts["races"], found.facts["tokens"]), (1, True))
+        race, = _table.records(found.pairs)
+        self.assertEqual((race["place"], race["first"], race["last"]), ("sp", 4, 7))
+        self.assertEqual((race["earlier"]["unit"], race["later"]["unit"]), ("load", "execute"))
+        self.assertEqual([d["line"] for d in _table.records(found.deadlocks)], [6])
+
+    def test_trace(self):
+        array = weft.Array("dim4")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "store.trace"
+            file.write_text(f"weft-trace 1\narray {array.name} {array.hash}\nisa 1\nconfig_ld stride=4 scale=1\n"
+                            "config_st stride=4 acc_scale=1\nmvout dram=0x80100000 local=acc:0x0 cols=4 rows=4\nfence\n"
+                            "mvin dram=0x80100000 local=sp:0x0 cols=4 rows=4\nend commands=4 unrecorded\n")
+            self.assertEqual(weft.races(file, array).facts["races"], 0)
+            race, = _table.records(weft.races(file, array, ignore_fences=True).pairs)
+            with self.assertRaises(weft.BadInput):
+                weft.races(file, "dim8")
+        self.assertEqual((race["earlier"]["number"], race["later"]["of"]), (2, "mvin"))
+
+
 class Tables(unittest.TestCase):
     def test_own_table(self):
         own = _table.Table([{"a": 1, "b": 2.0, "c": "x"}, {"a": 3, "b": 0.123456, "c": "y"}])

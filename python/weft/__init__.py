@@ -15,6 +15,7 @@ from weft._kernel import Kernel, kernel
 from weft._model import Model
 from weft._network import Network, generated_networks, run
 from weft._plot import Figure
+from weft._races import Races, races
 from weft._search import Answer, search
 from weft._sweep import Store, open, sweep
 from weft._table import Table
@@ -22,6 +23,6 @@ from weft._table import Table
 __version__ = version().split()[0]
 __all__ = [
     "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
-    "Store", "Table", "Usage", "arrays", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
-    "parameters", "run", "search", "sweep", "version",
+    "Races", "Store", "Table", "Usage", "arrays", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
+    "parameters", "races", "run", "search", "sweep", "version",
 ]

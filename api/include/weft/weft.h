@@ -370,6 +370,94 @@ WEFT_API weft_status weft_code_section(const weft_code *code, size_t index, weft
 WEFT_API weft_status weft_code_instruction(const weft_code *code, size_t section, uint64_t offset,
                                            weft_instruction *instruction);
 
+// ---- Races
+
+// Pairs of accesses of the same bytes or rows, one of them a write, that nothing orders (docs/races.md): of a RISC-V
+// program, a trace of commands, or a program with tokens; of the last also units that wait for ever.
+typedef struct weft_races weft_races;
+
+typedef struct weft_races_options {
+  size_t size;
+  bool ignore_station, ignore_fences, ignore_room;  // take them not to order anything
+  bool any_array;                                   // also if the program was built for another array
+  uint64_t max_instructions;                        // of the hart; 0: no limit
+} weft_races_options;
+
+// How a program ended, in the numbers that the tool exits with.
+typedef enum weft_ending {
+  WEFT_ENDED = 0,
+  WEFT_MISMATCH = 4,        // a replay left other memory than the recorded run
+  WEFT_PROGRAM_FAILED = 5,  // it returned another code than 0
+  WEFT_TRAP = 6,
+  WEFT_ILLEGAL_COMMAND = 7,
+  WEFT_LOCAL_ADDRESS = 8,
+  WEFT_MEMORY_ACCESS = 9,
+  WEFT_LIMIT = 10,  // of instructions, or it can never end
+} weft_ending;
+
+typedef struct weft_races_facts {
+  size_t size;
+  bool tokens;  // a program with tokens
+  weft_ending ending;
+  uint64_t races;                                        // also those that are not kept
+  uint64_t ordered;                                      // conflicting pairs that are in order
+  uint64_t commands, primitives, fences, hart_accesses;  // without tokens
+  uint64_t instructions, units;                          // with tokens
+} weft_races_facts;
+
+typedef struct weft_race {
+  size_t size;
+  const char *place;     // of memory
+  bool bytes;            // else rows
+  uint64_t first, last;  // that both touch
+} weft_race;
+
+// One side of a race.
+typedef struct weft_access {
+  size_t size;
+  const char *unit;  // "hart", "load", ..
+  bool writes;
+  uint64_t number;  // of the command or instruction; of the hart: how many commands it had given
+  uint64_t pc;      // 0: not known
+  uint32_t line;    // in the file, with tokens
+  const char *of;   // the command's name; NULL: it has none
+  bool unrolled;    // `text` is what a loop command became
+  char text[512];   // the command as text
+} weft_access;
+
+// A queue of tokens.
+typedef struct weft_token_queue {
+  size_t size;
+  const char *from, *to;
+  uint64_t room;  // 0: for all
+  uint64_t pushed, popped;
+} weft_token_queue;
+
+// A unit that waits for ever.
+typedef struct weft_deadlock {
+  size_t size;
+  const char *unit;
+  uint64_t number;
+  uint32_t line;
+  bool for_token;  // else for room
+  const char *from, *to;
+} weft_deadlock;
+
+// Whether a file is a program with tokens, which runs on no array.
+WEFT_API weft_status weft_races_tokens(weft_session *session, const char *path, bool *tokens);
+
+// `array`: of programs and traces; with tokens NULL.
+WEFT_API weft_races *weft_races_find(weft_session *session, const char *path, const weft_array *array,
+                                     const weft_races_options *options);
+WEFT_API void weft_races_destroy(weft_races *races);
+WEFT_API weft_status weft_races_describe(const weft_races *races, weft_races_facts *facts);
+// Those that are kept; WEFT_USAGE past the end, here as below.
+WEFT_API weft_status weft_races_at(const weft_races *races, size_t index, weft_race *race);
+// The earlier or the later side, in the order of the program.
+WEFT_API weft_status weft_races_access(const weft_races *races, size_t index, bool later, weft_access *access);
+WEFT_API weft_status weft_races_queue(const weft_races *races, size_t index, weft_token_queue *queue);
+WEFT_API weft_status weft_races_deadlock(const weft_races *races, size_t index, weft_deadlock *deadlock);
+
 // ---- Kernels
 
 typedef struct weft_kernel weft_kernel;
