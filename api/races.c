@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/private.h"
+#include "api/ending.h"
 #include "base/alloc.h"
 #include "isa/isa.h"
-#include "sim/run.h"
 
 struct weft_races {
   weft_ending ending;
@@ -36,29 +35,6 @@ static bool tell(void *context, uint64_t instructions, uint64_t cycles) {
   return !wf_stop_wanted(&s->stop);
 }
 
-static weft_ending ending_of(const sim_run_result *result) {
-  switch (result->status) {
-    case SIM_RUN_MISMATCH:
-      return WEFT_MISMATCH;
-    case SIM_RUN_TRAP:
-      return WEFT_TRAP;
-    case SIM_RUN_ILLEGAL:
-      return WEFT_ILLEGAL_COMMAND;
-    case SIM_RUN_LOCAL:
-      return WEFT_LOCAL_ADDRESS;
-    case SIM_RUN_MEMORY:
-      return WEFT_MEMORY_ACCESS;
-    case SIM_RUN_LIMIT:
-    case SIM_RUN_STUCK:
-      return WEFT_LIMIT;
-    case SIM_RUN_OK:
-    case SIM_RUN_BAD_INPUT:
-    case SIM_RUN_CANNOT_BUILD:
-      break;
-  }
-  return result->hosted && result->host.exit_code != 0 ? WEFT_PROGRAM_FAILED : WEFT_ENDED;
-}
-
 static unsigned ignored(const weft_races_options *o) {
   return (o->ignore_station ? RACES_STATION : 0u) | (o->ignore_fences ? RACES_FENCES : 0u) |
          (o->ignore_room ? RACES_ROOM : 0u);
@@ -80,20 +56,14 @@ static weft_status run(weft_session *s, weft_races *r, const char *path, const h
                                  .progress_context = s};
   const sim_run_result result = sim_run_file(&config, path, &s->diag);
   r->report.fences = result.port.fences;
-  r->ending = ending_of(&result);
-  return result.status == SIM_RUN_BAD_INPUT      ? WEFT_BAD_INPUT
-         : result.status == SIM_RUN_CANNOT_BUILD ? WEFT_CANNOT_BUILD
-         : wf_stop_wanted(&s->stop)              ? WEFT_CANCELLED
-                                                 : WEFT_OK;
+  r->ending = api_ending_of(&result);
+  return wf_stop_wanted(&s->stop) ? WEFT_CANCELLED : api_ended(&result);
 }
 
 static weft_status find_commands(weft_session *s, weft_races *r, const char *path, const hw_array *array,
                                  const weft_races_options *o) {
-  FILE *nowhere = fopen("/dev/null", "w");
-  if (nowhere == NULL) {
-    wf_error(&s->diag, wf_in_file("/dev/null"), "cannot open it");
-    return WEFT_BAD_INPUT;
-  }
+  FILE *nowhere = api_nowhere(&s->diag);
+  if (nowhere == NULL) return WEFT_BAD_INPUT;
   const weft_status status = run(s, r, path, array, nowhere, o);
   fclose(nowhere);
   return status;

@@ -383,7 +383,14 @@ class RacesOfPrograms(unittest.TestCase):
             race, = _table.records(weft.races(file, array, ignore_fences=True).pairs)
             with self.assertRaises(weft.BadInput):
                 weft.races(file, "dim8")
+            same = weft.contrast(file, array, second="cycle")
+            other = weft.contrast(file, array, second="cycle", second_disturb=7)
         self.assertEqual((race["earlier"]["number"], race["later"]["of"]), (2, "mvin"))
+        self.assertTrue(same.equal)
+        self.assertFalse(other.equal)
+        a, b = _table.records(other.records()), _table.records(other.records(second=True))
+        self.assertEqual(a[:other.at], b[:other.at])
+        self.assertNotEqual(a[other.at], b[other.at])
 
 
 class Tables(unittest.TestCase):

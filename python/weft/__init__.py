@@ -8,6 +8,7 @@
 from weft._native import BadInput, CannotBuild, Error, Usage, version
 from weft._array import Array, arrays, parameters
 from weft._code import disassemble
+from weft._contrast import Contrast, contrast
 from weft._crosscheck import crosscheck
 from weft._files import files
 from weft._graph import Graph
@@ -22,7 +23,7 @@ from weft._table import Table
 
 __version__ = version().split()[0]
 __all__ = [
-    "Answer", "Array", "BadInput", "CannotBuild", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
-    "Races", "Store", "Table", "Usage", "arrays", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
+    "Answer", "Array", "BadInput", "CannotBuild", "Contrast", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
+    "Races", "Store", "Table", "Usage", "arrays", "contrast", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
     "parameters", "races", "run", "search", "sweep", "version",
 ]

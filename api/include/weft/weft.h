@@ -458,6 +458,62 @@ WEFT_API weft_status weft_races_access(const weft_races *races, size_t index, bo
 WEFT_API weft_status weft_races_queue(const weft_races *races, size_t index, weft_token_queue *queue);
 WEFT_API weft_status weft_races_deadlock(const weft_races *races, size_t index, weft_deadlock *deadlock);
 
+// ---- Two engines with cycles
+
+// When commands of one program were allocated, issued and done on two engines, and the first record of that in which
+// the engines differ. Each has its own memory and runs the whole program.
+typedef struct weft_contrast weft_contrast;
+
+typedef struct weft_contrast_options {
+  size_t size;
+  const char *first, *second;              // engines; NULL: "cycle", and "rtl"
+  uint64_t first_disturb, second_disturb;  // seeds of random delays of memory; 0: none
+  uint32_t jobs;                           // of engine rtl: compilers at a time; 0: 2
+  bool any_array;                          // also if the program was built for another array
+} weft_contrast_options;
+
+typedef struct weft_contrast_facts {
+  size_t size;
+  bool equal;           // records, cycles, endings, and what a trace's replay wrote
+  bool records_differ;  // what follows says where
+  uint64_t at;          // the place of the first record that differs: those before it are equal
+  char text[1024];      // of that record, without its cycle
+} weft_contrast_facts;
+
+// One of the two engines, at the record that differs.
+typedef struct weft_contrast_side {
+  size_t size;
+  const char *engine;
+  uint64_t records, cycles;
+  bool found;          // it has that record at all,
+  uint64_t cycle;      // and when
+  char command[1024];  // its own, where the engines have two commands in that cycle; else ""
+} weft_contrast_side;
+
+typedef struct weft_record {
+  size_t size;
+  uint64_t cycle;
+  const char *kind;    // "alloc", "issue", "done"
+  uint64_t number;     // of the command
+  const char *unit;    // "load", ..
+  char command[1024];  // as text
+} weft_record;
+
+// An engine of the library or the tool; `timed`: it has such records. NULL past the end.
+WEFT_API const char *weft_engine_at(size_t index, bool *timed);
+
+// A RISC-V program or a trace; what it prints is dropped.
+WEFT_API weft_contrast *weft_contrast_run(weft_session *session, const char *path, const weft_array *array,
+                                          const weft_contrast_options *options);
+WEFT_API void weft_contrast_destroy(weft_contrast *contrast);
+WEFT_API weft_status weft_contrast_describe(const weft_contrast *contrast, weft_contrast_facts *facts);
+WEFT_API weft_status weft_contrast_side_of(const weft_contrast *contrast, bool second, weft_contrast_side *side);
+// The records of a side in their order; WEFT_USAGE past the end.
+WEFT_API weft_status weft_contrast_record(const weft_contrast *contrast, bool second, size_t index,
+                                          weft_record *record);
+// The record that differs, of the engine in which it is earlier; WEFT_USAGE if none does.
+WEFT_API weft_status weft_contrast_first(const weft_contrast *contrast, weft_record *record);
+
 // ---- Kernels
 
 typedef struct weft_kernel weft_kernel;
