@@ -36,6 +36,7 @@ static void print_message(wf_diag *diag, wf_location where, const char *kind, wf
   fclose(out);
   fwrite(text, 1, length, diag->out);
   free(text);
+  if (diag->show != NULL && where.line != 0 && where.column != 0) diag->show(diag->source, where, diag->out);
 }
 
 void wf_error(wf_diag *diag, wf_location where, const char *format, ...) {

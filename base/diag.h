@@ -17,6 +17,9 @@ typedef struct wf_diag {
   FILE *out;
   unsigned errors;
   unsigned warnings;
+  // Behind a message with a line and a column: shows the place in its source. NULL: nothing does.
+  void (*show)(const void *source, wf_location where, FILE *out);
+  const void *source;
 } wf_diag;
 
 #define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

@@ -115,10 +115,16 @@ static void drop(pipeline *p) {
   p->commands = NULL;
 }
 
-// From a lowered program to commands. The lowered program stays as it is, for a caller that runs it.
+// From a lowered program to commands. The lowered program stays as it is, for a caller that runs it. Messages of passes
+// show the kernel's lines, as those of the kernel language do.
 static bool to_commands(pipeline *p, const block_program *lowered, const map_mapping *mapping) {
+  const wf_diag before = *p->diag;
   p->block = block_copy(lowered);
-  return finish(p, passes[LOWER].name) && run_passes(p, LOWER + 1, mapping);
+  if (p->result->instance != NULL) p->diag->show = lang_show, p->diag->source = p->result->instance->file;
+  const bool good = finish(p, passes[LOWER].name) && run_passes(p, LOWER + 1, mapping);
+  p->diag->show = before.show;
+  p->diag->source = before.source;
+  return good;
 }
 
 // ---- block sizes of kernels

@@ -45,6 +45,12 @@ void lang_destroy(lang_file *file) {
   if (file != NULL) wf_arena_destroy(file->arena);
 }
 
+void lang_show(const void *file, wf_location where, FILE *out) {
+  const lang_source *s = &((const lang_file *)file)->s;
+  if (where.file == NULL || strcmp(where.file, s->name) != 0) return;
+  lang_source_show(s, out, (lang_source_span){where.line, where.column, where.line, where.column + 1});
+}
+
 int lang_kernel_count(const lang_file *file) { return file->kernel_count; }
 const lang_kernel *lang_kernel_at(const lang_file *file, int index) { return &file->kernels[index]; }
 

@@ -92,6 +92,9 @@ lang_file *lang_parse(const char *name, const char *text, size_t length, wf_diag
 lang_file *lang_load(const char *path, wf_diag *diag);
 void lang_destroy(lang_file *file);
 
+// The line of a place in the file with a caret, as messages show it (wf_diag); `file` is a lang_file.
+void lang_show(const void *file, wf_location where, FILE *out);
+
 int lang_kernel_count(const lang_file *file);
 const lang_kernel *lang_kernel_at(const lang_file *file, int index);
 // By name; NULL as name: the only kernel of the file. Reports what there is when there is no such kernel.

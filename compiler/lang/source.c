@@ -45,17 +45,17 @@ static void show_caret(FILE *out, const char *line, size_t length, lang_source_s
   fputc('\n', out);
 }
 
-void lang_source_show(const lang_source *s, wf_diag *diag, lang_source_span span) {
-  if (diag->out == NULL || span.line == 0 || span.line > s->line_count || span.column == 0) return;
+void lang_source_show(const lang_source *s, FILE *out, lang_source_span span) {
+  if (out == NULL || span.line == 0 || span.line > s->line_count || span.column == 0) return;
   size_t length = line_length(s, span.line);
   if (length > SHOWN_COLUMNS || span.column > length + 1) return;
-  fprintf(diag->out, "%5u | ", span.line);
+  fprintf(out, "%5u | ", span.line);
   for (size_t i = 0; i < length; i++) {
     unsigned char c = (unsigned char)s->lines[span.line - 1][i];
-    fputc(c == '\t' || c >= ' ' ? c : '?', diag->out);
+    fputc(c == '\t' || c >= ' ' ? c : '?', out);
   }
-  fputs("\n      | ", diag->out);
-  show_caret(diag->out, s->lines[span.line - 1], length, span);
+  fputs("\n      | ", out);
+  show_caret(out, s->lines[span.line - 1], length, span);
 }
 
 void lang_source_error(const lang_source *s, wf_diag *diag, lang_source_span span, const char *format, ...) {
@@ -65,7 +65,7 @@ void lang_source_error(const lang_source *s, wf_diag *diag, lang_source_span spa
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   wf_error(diag, lang_source_where(s, span), "%s", text);
-  lang_source_show(s, diag, span);
+  lang_source_show(s, diag->out, span);
 }
 
 void lang_source_note(const lang_source *s, wf_diag *diag, lang_source_span span, const char *text) {
@@ -74,7 +74,7 @@ void lang_source_note(const lang_source *s, wf_diag *diag, lang_source_span span
   fprintf(diag->out, ":%u:%u: note: ", span.line, span.column);
   wf_name_write(WF_NAME_MESSAGE, text, diag->out);
   fputc('\n', diag->out);
-  lang_source_show(s, diag, span);
+  lang_source_show(s, diag->out, span);
 }
 
 // Letters to insert, drop or change, with one row of the usual table; a swap of neighbours counts as two.

@@ -31,7 +31,7 @@ void lang_source_error(const lang_source *s, wf_diag *diag, lang_source_span spa
 // The line and its caret, for a message that was printed already.
 // A line below a message that says more about it, at another place.
 void lang_source_note(const lang_source *s, wf_diag *diag, lang_source_span span, const char *text);
-void lang_source_show(const lang_source *s, wf_diag *diag, lang_source_span span);
+void lang_source_show(const lang_source *s, FILE *out, lang_source_span span);
 
 // The candidate that `name` may be a slip of, or NULL. Candidates are added one by one.
 typedef struct lang_source_guess {

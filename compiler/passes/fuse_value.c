@@ -245,7 +245,9 @@ static bool multiply(fuse_context *c, fuse_value *v, const fuse_value *other) {
   }
   if (other->kind == FUSE_NUMBER && v->type == BLOCK_I32) return multiply_loads(c, v, other->number);
   if (other->kind != FUSE_NUMBER || v->type != BLOCK_F32 || !v->scaled)
-    return refuse(c, "multiplication of blocks element by element", "what there is: dot, and one scale for results");
+    return refuse(c, "multiplication of blocks element by element",
+                  "dot and one scale for results are what there is: factors per column go into the weights of a "
+                  "product; store both blocks, and the hart multiplies them, as in networks (Mul)");
   if (other->number == 1) return true;
   if (v->scale != 1 || v->clamped || v->relu || !isfinite((float)other->number))
     return refuse(c, "second scaling of a result", "multiply the two scales in the kernel's arguments");

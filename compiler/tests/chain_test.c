@@ -195,8 +195,37 @@ static void test_random(void **state) {
   }
 }
 
+// Two computed blocks, multiplied element by element.
+static void test_gate_is_refused(void **state) {
+  (void)state;
+  const char text[] =
+      "from weft import *\n@jit\ndef k(x: int8, w: int8, u: int8, y: int8):\n"
+      "  i = arange(0, 8)\n  at = i[:, None] * 8 + i[None, :]\n  a = load(x + at)\n"
+      "  g = maximum(dot(a, load(w + at)) * 0.01, 0).to(int8)\n  z = (dot(a, load(u + at)) * 0.01).to(int8)\n"
+      "  store(y + at, (g * z * 0.01).to(int8))\ngrid = (1,)\n";
+  char *messages = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&messages, &length);
+  wf_diag diag = wf_diag_to(out);
+  hw_array array;
+  assert_true(hw_array_load(&array, "transformer-16", &diag));
+  const compile_request request = {.file = "gate.py", .text = text, .length = strlen(text), .array = &array};
+  compile_result compiled;
+  assert_false(compile(&request, &compiled, &diag));
+  compile_release(&compiled);
+  fclose(out);
+  assert_string_equal(messages,
+                      "gate.py:9:18: error: the accelerator has no multiplication of blocks element by element\n"
+                      "    9 |   store(y + at, (g * z * 0.01).to(int8))\n"
+                      "      |                  ^\n"
+                      "  hint: dot and one scale for results are what there is: factors per column go into the weights "
+                      "of a product; store both blocks, and the hart multiplies them, as in networks (Mul)\n");
+  free(messages);
+}
+
 int main(int argc, char **argv) {
   drawn_options o = drawn_options_of(argc, argv, PROGRAMS, RTL_PROGRAMS);
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random, &o),
+                                     cmocka_unit_test(test_gate_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

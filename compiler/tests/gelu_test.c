@@ -198,6 +198,8 @@ static void test_needs_unit(void **state) {
   fclose(out);
   assert_non_null(strstr(messages, "gelu needs the normaliser, which array gemmini-default has not"));
   assert_non_null(strstr(messages, "--array transformer-16"));
+  assert_non_null(strstr(messages, " |   tl.store(tl.make_block_ptr(y"));  // the line, and a caret below it
+  assert_non_null(strstr(messages, "\n      |   ^\n"));
   free(messages);
 }
 

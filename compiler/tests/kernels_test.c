@@ -112,6 +112,7 @@ static const struct {
     {"attention_causal.py", "H=3,M=35,L=40,D=20,N=24,scale=0.0005"},
     {"attention_causal.py", "H=1,M=1,L=1,D=16,N=16,scale=0.001"},
     {"attention_causal.py", "H=2,M=64,L=64,D=64,N=64,scale=0.0005"},
+    {"gate_up.py", "M=35,K=20,H=100,scale=0.0005,levels=30,up_scale=0.01"},
     {"mlp_gelu.py", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
 };
 enum { NORMALISED = sizeof normalised / sizeof normalised[0] };

@@ -41,6 +41,7 @@ static const char *const cases[][2] = {
     {"attention", "H=2,M=35,L=40,D=20,N=24,scale=0.0005"},
     {"attention_causal", "H=2,M=35,L=40,D=20,N=24,scale=0.0005"},
     {"softmax", "M=35,N=50,scale=0.03,BLOCK=64"},
+    {"gate_up", "M=35,K=20,H=100,scale=0.0005,levels=30,up_scale=0.01"},
     {"leaky", "M=35,K=20,N=24,scale=0.005,slope=0.3"},
     {"mlp_gelu", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
     {"mlp", "M=35,K=20,H=100,N=24,scale=0.01,out_scale=0.01"},
