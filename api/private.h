@@ -38,6 +38,8 @@ bool api_given(weft_session *session, const void *pointer, const char *name);
 
 // Tells the callback, which may end the call.
 void api_progress(weft_session *session, uint64_t done, uint64_t total, const char *text);
+// The same with all that it says; what the session knows itself is filled in.
+void api_progress_of(weft_session *session, const weft_progress *progress);
 
 // ---- structs that begin with their size
 

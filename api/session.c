@@ -81,15 +81,18 @@ bool api_given(weft_session *s, const void *pointer, const char *name) {
   return pointer != NULL;
 }
 
-void api_progress(weft_session *s, uint64_t done, uint64_t total, const char *text) {
+void api_progress_of(weft_session *s, const weft_progress *progress) {
   if (s->watch == NULL || wf_stop_wanted(&s->stop)) return;
-  const weft_progress progress = {.size = sizeof progress,
-                                  .what = s->what,
-                                  .done = done,
-                                  .total = total,
-                                  .seconds = wf_seconds() - s->start,
-                                  .text = text};
-  if (!s->watch(s->context, &progress)) wf_stop_set(&s->stop, true);
+  weft_progress full = *progress;
+  full.size = sizeof full;
+  full.what = s->what;
+  if (full.seconds <= 0) full.seconds = wf_seconds() - s->start;
+  if (!s->watch(s->context, &full)) wf_stop_set(&s->stop, true);
+}
+
+void api_progress(weft_session *s, uint64_t done, uint64_t total, const char *text) {
+  const weft_progress progress = {.done = done, .total = total, .text = text};
+  api_progress_of(s, &progress);
 }
 
 // ---- structs that begin with their size

@@ -1,78 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps and questions to their stores. See weft.h.
-#include "search/sweep/sweep.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
+// Questions to stores of sweeps, and their pages. See weft.h.
 #include "api/private.h"
 #include "base/alloc.h"
-#include "base/name.h"
-#include "base/tasks.h"
 #include "search/report/report.h"
 #include "search/sweep/query.h"
 #include "weft_version.h"
-
-enum { JOBS_MAX = 1024 };
-
-// ---- sweeps
-
-static void tell(void *context, const sweep_progress *p) {
-  char text[64];
-  snprintf(text, sizeof text, "%" PRIu64 " failed, %u workers", p->failed, p->workers);
-  api_progress(context, p->done, p->total, text);
-}
-
-static unsigned store_flags(const weft_sweep_options *o) {
-  return (o->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (o->extend ? SWEEP_STORE_EXTEND : 0u);
-}
-
-static sweep_outcome run(weft_session *s, const sweep_spec *spec, const weft_sweep_options *o,
-                         sweep_progress *progress) {
-  char *file = wf_name_file(spec->name), *path = o->store != NULL ? wf_strdup(o->store) : wf_format("%s.sqlite", file);
-  sweep_store *store = sweep_store_open(path, spec, WEFT_GIT_VERSION, store_flags(o), &s->diag);
-  sweep_outcome outcome = SWEEP_FAILED;
-  if (store != NULL) {
-    const sweep_options options = {.version = WEFT_GIT_VERSION,
-                                   .fidelity = spec->fidelity,
-                                   .jobs = o->jobs == 0 ? wf_processors() : o->jobs,
-                                   .stop = &s->stop,
-                                   .progress = tell,
-                                   .join_socket = -1,
-                                   .context = s};
-    outcome = sweep_run(spec, store, &options, progress, &s->diag);
-    sweep_store_close(store);
-  }
-  wf_free(path);
-  wf_free(file);
-  return outcome;
-}
-
-weft_status weft_sweep(weft_session *s, const char *specification, const weft_sweep_options *options,
-                       weft_sweep_result *result) {
-  weft_sweep_options o = {0};
-  if (!api_begin(s, "sweep") || !api_given(s, specification, "the specification") ||
-      !api_take(s, options, &o, sizeof o))
-    return WEFT_USAGE;
-  if (o.jobs > JOBS_MAX) return api_refuse(s, "jobs are at most %d", JOBS_MAX);
-  sweep_spec spec;
-  sweep_progress progress = {0};
-  sweep_outcome outcome = SWEEP_FAILED;
-  if (sweep_spec_load(&spec, specification, &s->diag)) outcome = run(s, &spec, &o, &progress);
-  sweep_spec_release(&spec);
-  const weft_sweep_result full = {.measurements = progress.total,
-                                  .done = progress.done,
-                                  .fresh = progress.fresh,
-                                  .failed = progress.failed,
-                                  .seconds = progress.seconds,
-                                  .finished = outcome == SWEEP_FINISHED};
-  const weft_status status = api_end(s, outcome == SWEEP_FINISHED, WEFT_BAD_INPUT);
-  if (result != NULL && api_give(&full, sizeof full, result) != WEFT_OK) {
-    api_begin(s, "sweep");
-    return api_refuse(s, "the result has no size: set it to sizeof");
-  }
-  return status;
-}
 
 // ---- questions
 

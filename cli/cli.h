@@ -110,6 +110,16 @@ weft_array *cli_open_array(const cli_common *common, weft_session *session);
 // Prints the messages of the session's last call; whether the call was good.
 bool cli_messages(const weft_session *session);
 
+// A line of progress on stderr: on a terminal it is written over, at most every so many seconds. Its end leaves the
+// line on the terminal, or takes it away.
+typedef struct cli_line {
+  wf_progress line;
+} cli_line;
+cli_line cli_line_begin(const cli_common *common, double terminal_pause, double pause);
+bool cli_line_due(const cli_line *line);
+void cli_line_write(cli_line *line, const char *format, ...) WF_PRINTF(2, 3);
+void cli_line_end(cli_line *line, bool stays);
+
 // Shows the progress of a session's calls: "layer 3 of 20: conv1", where `what` is "layer", at most every `pause`
 // seconds. The watch stays in its place until the end.
 typedef struct cli_watch {

@@ -28,7 +28,7 @@ typedef struct job {
   const study_arguments *arguments;
   const study_spec *spec;
   const char *directory;
-  wf_progress line;
+  cli_line line;
   study_progress progress;
   wf_diag *diag;
 } job;
@@ -39,7 +39,13 @@ static void show(void *context, const study_progress *p) {
   job *j = context;
   char name[WF_NAME_LINE], what[WF_NAME_LINE + 64];
   snprintf(what, sizeof what, "%zu of %zu, %s: ", p->part + 1, p->parts, wf_name_shown(p->name, name));
-  cli_sweep_progress(&j->line, what, &p->now);
+  const weft_progress now = {.done = p->now.done,
+                             .total = p->now.total,
+                             .seconds = p->now.seconds,
+                             .fresh = p->now.fresh,
+                             .failed = p->now.failed,
+                             .workers = p->now.workers};
+  cli_sweep_progress(&j->line, what, &now);
 }
 
 static sweep_outcome measure(job *j) {
@@ -52,9 +58,9 @@ static sweep_outcome measure(job *j) {
       .stop = cli_interruptible(),
       .progress = show,
       .context = j};
-  j->line = wf_progress_begin(j->common->quiet, 0, NOTE_SECONDS);
+  j->line = cli_line_begin(j->common, 0, NOTE_SECONDS);
   const sweep_outcome outcome = study_run(j->spec, &options, &j->progress, j->diag);
-  wf_progress_end(&j->line, true);
+  cli_line_end(&j->line, true);
   if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
   return outcome;
 }

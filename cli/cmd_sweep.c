@@ -4,127 +4,142 @@
 // Started by mpirun or srun, rank 0 owns the store and the other ranks work for it.
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/alloc.h"
-#include "base/name.h"
-#include "base/progress.h"
-#include "base/tasks.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/sweep_progress.h"
-#include "search/sweep/remote.h"
-#include "search/sweep/sweep.h"
-#include "weft_version.h"
 
 enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
 
 typedef struct sweep_arguments {
   const char *store, *fidelity;
-  uint64_t jobs;
+  uint64_t jobs;  // UINT64_MAX: not given
   bool any_version, extend, plan;
 } sweep_arguments;
 
-typedef struct shown {
-  wf_progress line;
-  const sweep_remote_group *group;
-} shown;
-
-// ---- progress
-
-static void show(void *context, const sweep_progress *p) {
-  shown *s = context;
-  cli_sweep_progress(&s->line, "", p);
-  if (p->done == p->total) wf_progress_end(&s->line, true);
-}
-
-static int join(void *context) {
-  const shown *s = context;
-  return sweep_remote_accept(s->group);
-}
+typedef struct job {
+  const cli_common *common;
+  const sweep_arguments *arguments;
+  weft_session *session;
+  weft_ranks *ranks;
+  weft_plan *plan;
+  weft_plan_facts facts;
+  cli_line line;
+  uint32_t jobs;  // 0: one per processor, of a launched sweep none
+} job;
 
 // ---- sweep
 
-static cli_exit write_json(const cli_common *common, const char *store_path, run_fidelity fidelity,
-                           const sweep_progress *p, sweep_outcome outcome, wf_diag *diag) {
-  if (common->json == NULL) return CLI_OK;
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "store", store_path);
-  cJSON_AddStringToObject(object, "engine", run_fidelity_names[fidelity]);
-  cJSON_AddBoolToObject(object, "finished", outcome == SWEEP_FINISHED);
-  cli_json_count(object, "measurements", p->total);
-  cli_json_count(object, "done", p->done);
-  cli_json_count(object, "measured_now", p->fresh);
-  cli_json_count(object, "failed_now", p->failed);
-  cli_json_count(object, "without_run", p->spared);
-  cli_json_count(object, "without_compiling", p->shared);
-  cJSON_AddNumberToObject(object, "compile_seconds", p->compile_seconds);
-  cJSON_AddNumberToObject(object, "simulate_seconds", p->simulate_seconds);
-  cJSON_AddNumberToObject(object, "seconds", p->seconds);
-  return cli_write_json(common->json, object, diag) ? CLI_OK : CLI_BAD_INPUT;
+static bool show(void *context, const weft_progress *p) {
+  job *j = context;
+  cli_sweep_progress(&j->line, "", p);
+  if (p->done == p->total) cli_line_end(&j->line, true);
+  return !cli_interrupted();
 }
 
-static void print_end(const char *path, const sweep_spec *spec, const sweep_progress *p) {
+static const char *store_of(const job *j) { return j->arguments->store == NULL ? j->facts.store : j->arguments->store; }
+
+static cJSON *json_of(const job *j, const weft_sweep_result *r) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "store", store_of(j));
+  cJSON_AddStringToObject(object, "engine", j->facts.engine);
+  cJSON_AddBoolToObject(object, "finished", r->finished);
+  cli_json_count(object, "measurements", r->measurements);
+  cli_json_count(object, "done", r->done);
+  cli_json_count(object, "measured_now", r->fresh);
+  cli_json_count(object, "failed_now", r->failed);
+  cli_json_count(object, "without_run", r->without_run);
+  cli_json_count(object, "without_compiling", r->without_compiling);
+  cJSON_AddNumberToObject(object, "compile_seconds", r->compile_seconds);
+  cJSON_AddNumberToObject(object, "simulate_seconds", r->simulate_seconds);
+  cJSON_AddNumberToObject(object, "seconds", r->seconds);
+  return object;
+}
+
+static void print_end(const job *j, const weft_sweep_result *r) {
+  char path[CLI_NAME];
   printf("%s: %" PRIu64 " measurements by engine %s, %" PRIu64 " of them now in %.1f s, %" PRIu64 " of those failed\n",
-         path, p->total, run_fidelity_names[spec->fidelity], p->fresh, p->seconds, p->failed);
-  if (p->fresh == 0) return;
+         cli_shown(store_of(j), path), r->measurements, j->facts.engine, r->fresh, r->seconds, r->failed);
+  if (r->fresh == 0) return;
   printf("  processors: %.1f s compiling, %" PRIu64 " programs were there; %.1f s running, %" PRIu64
          " runs were known\n",
-         p->compile_seconds, p->shared, p->simulate_seconds, p->spared);
+         r->compile_seconds, r->without_compiling, r->simulate_seconds, r->without_run);
 }
 
-static void plan(const sweep_spec *spec) {
-  size_t layers = spec->program_count;
-  for (size_t n = 0; n < spec->network_count; n++) layers += spec->networks[n].count;
-  char name[WF_NAME_LINE];
-  printf("%s: %zu points, %zu networks, %zu layers and programs\n", wf_name_shown(spec->name, name),
-         sweep_point_count(spec), spec->network_count + spec->program_count, layers);
+static void plan(const weft_plan_facts *facts) {
+  printf("%s: %" PRIu64 " points, %" PRIu64 " networks, %" PRIu64 " layers and programs\n", facts->name, facts->points,
+         facts->networks, facts->layers);
 }
 
-static cli_exit sweep(const cli_common *common, const sweep_arguments *arguments, const sweep_spec *spec,
-                      const sweep_remote_group *group, wf_diag *diag) {
-  shown s = {.line = wf_progress_begin(common->quiet, 0, NOTE_SECONDS), .group = group};
-  char *name = wf_name_file(spec->name), shown_path[WF_NAME_LINE];
-  char *path = arguments->store == NULL ? wf_format("%s.sqlite", name) : wf_strdup(arguments->store);
-  const wf_stop *stop = cli_interruptible();  // before the store is there: who sees it may interrupt
-  const unsigned flags =
-      (arguments->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (arguments->extend ? SWEEP_STORE_EXTEND : 0u);
-  sweep_store *file = sweep_store_open(path, spec, WEFT_GIT_VERSION, flags, diag);
-  cli_exit code = CLI_BAD_INPUT;
-  if (file != NULL) {
-    const sweep_options options = {.version = WEFT_GIT_VERSION,
-                                   .fidelity = spec->fidelity,
-                                   .jobs = (unsigned)arguments->jobs,
-                                   .stop = stop,
-                                   .progress = show,
-                                   .join_socket = group->launched ? group->socket : -1,
-                                   .join = join,
-                                   .context = &s};
-    sweep_progress progress = {0};
-    const sweep_outcome outcome = sweep_run(spec, file, &options, &progress, diag);
-    sweep_store_close(file);
-    wf_progress_end(&s.line, true);
-    if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
-    code = write_json(common, path, spec->fidelity, &progress, outcome, diag);
-    if (outcome != SWEEP_FINISHED) code = CLI_LIMIT;
-    if (outcome == SWEEP_FAILED) code = CLI_BAD_INPUT;
-    if (cli_prints(common) && outcome == SWEEP_FINISHED) print_end(wf_name_shown(path, shown_path), spec, &progress);
-  }
-  wf_free(path);
-  wf_free(name);
-  return code;
+// That it was cancelled is no error here.
+static void print_messages(const weft_session *session, weft_status status) {
+  if (status != WEFT_CANCELLED || strcmp(weft_session_messages(session), "weft: error: cancelled\n") != 0)
+    cli_messages(session);
+  if (status == WEFT_CANCELLED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
 }
+
+static weft_status measure(job *j, weft_sweep_result *result) {
+  const weft_sweep_options options = {.size = sizeof options,
+                                      .store = store_of(j),
+                                      .jobs = j->jobs,
+                                      .any_version = j->arguments->any_version,
+                                      .extend = j->arguments->extend,
+                                      .ranks = j->ranks};
+  j->line = cli_line_begin(j->common, 0, NOTE_SECONDS);
+  cli_interrupt_cancels(j->session);  // before the store is there: who sees it may interrupt
+  weft_session_watch(j->session, show, j);
+  const weft_status status = weft_plan_run(j->session, j->plan, &options, result);
+  weft_session_watch(j->session, NULL, NULL);
+  cli_line_end(&j->line, true);
+  print_messages(j->session, status);
+  return status;
+}
+
+static cli_exit sweep(job *j) {
+  weft_sweep_result result = {.size = sizeof result};
+  const weft_status status = measure(j, &result);
+  if (!result.opened) return CLI_BAD_INPUT;
+  const cli_exit code = cli_put_json(j->common, j->common->json == NULL ? NULL : json_of(j, &result));
+  if (result.finished && cli_prints(j->common)) print_end(j, &result);
+  return result.finished ? code : status == WEFT_CANCELLED ? CLI_LIMIT : CLI_BAD_INPUT;
+}
+
+// ---- the verb
 
 // A rank other than the first works until rank 0 has nothing more.
-static cli_exit serve(const sweep_spec *spec, const sweep_remote_group *group) {
+static cli_exit serve(const job *j) {
   signal(SIGINT, SIG_IGN);
-  const sweep_work_context context = {spec->programs, spec->program_count, spec->tech};
-  sweep_pool_serve(group->socket, spec->timeout, sweep_work_measure, &context);
+  weft_ranks_serve(j->session, j->ranks, j->plan);
+  return cli_messages(j->session) ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static cli_exit load_and_run(job *j, const char *specification, bool serves) {
+  j->plan = weft_plan_load(j->session, specification, j->arguments->fidelity);
+  if (!cli_messages(j->session)) return CLI_BAD_INPUT;
+  if (serves) return serve(j);
+  j->facts = (weft_plan_facts){.size = sizeof j->facts};
+  weft_plan_describe(j->plan, &j->facts);
+  if (!j->arguments->plan) return sweep(j);
+  plan(&j->facts);
   return CLI_OK;
 }
 
-static uint64_t default_jobs(const sweep_remote_group *group) { return group->launched ? 1 : wf_processors(); }
+static cli_exit join_and_run(job *j, const char *specification) {
+  weft_ranks_facts ranks = {.size = sizeof ranks};
+  j->ranks = weft_ranks_join(j->session);
+  if (!cli_messages(j->session)) return CLI_BAD_INPUT;
+  weft_ranks_describe(j->ranks, &ranks);
+  const uint64_t jobs = j->arguments->jobs;
+  if (jobs != UINT64_MAX && (jobs > JOBS_MAX || (jobs == 0 && !ranks.launched))) {
+    fprintf(stderr, "weft: error: --jobs must be from 1 to %d\n", JOBS_MAX);
+    return CLI_USAGE;
+  }
+  j->jobs = jobs != UINT64_MAX ? (uint32_t)jobs : ranks.launched ? 1 : 0;
+  return load_and_run(j, specification, ranks.launched && ranks.rank != 0);
+}
 
 static const wf_option sweep_rows[] = {
     {"o", WF_TEXT(sweep_arguments, store), "FILE", "the store (default: NAME.sqlite); an existing one is gone on with"},
@@ -157,29 +172,10 @@ cli_exit cli_sweep(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  sweep_remote_group group;
-  sweep_spec spec;
-  if (!sweep_remote_join(&group, WEFT_GIT_VERSION, &diag)) return CLI_BAD_INPUT;
-  if (arguments.jobs == UINT64_MAX) arguments.jobs = default_jobs(&group);
-  if (arguments.jobs > JOBS_MAX || (arguments.jobs == 0 && !group.launched)) {
-    fprintf(stderr, "weft: error: --jobs must be from 1 to %d\n", JOBS_MAX);
-    return CLI_USAGE;
-  }
-  code = CLI_BAD_INPUT;
-  bool good = sweep_spec_load(&spec, argv[0], &diag);
-  if (good && arguments.fidelity != NULL) good = run_fidelity_named(arguments.fidelity, &spec.fidelity, &diag);
-  if (good) {
-    if (group.launched && group.rank != 0) {
-      code = serve(&spec, &group);
-    } else if (arguments.plan) {
-      plan(&spec);
-      code = CLI_OK;
-    } else {
-      code = sweep(&common, &arguments, &spec, &group, &diag);
-    }
-  }
-  sweep_spec_release(&spec);
-  sweep_remote_leave(&group);
+  job j = {.common = &common, .arguments = &arguments, .session = weft_session_create()};
+  code = join_and_run(&j, argv[0]);
+  weft_plan_destroy(j.plan);
+  weft_ranks_leave(j.ranks);
+  weft_session_destroy(j.session);
   return code;
 }

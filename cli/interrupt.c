@@ -5,9 +5,11 @@
 #include <signal.h>
 
 static wf_stop interrupted;
+static weft_session *cancelled;  // NULL: none
 
 static void interrupt(int number) {
   wf_stop_set(&interrupted, true);
+  weft_session_cancel(cancelled);
   signal(number, SIG_DFL);
 }
 
@@ -16,3 +18,10 @@ const wf_stop *cli_interruptible(void) {
   signal(SIGTERM, interrupt);
   return &interrupted;
 }
+
+void cli_interrupt_cancels(weft_session *session) {
+  cancelled = session;
+  cli_interruptible();
+}
+
+bool cli_interrupted(void) { return wf_stop_wanted(&interrupted); }

@@ -19,11 +19,38 @@
 #include "cli/cli.h"
 #include "hw/array_text.h"
 
+static char *format_list(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int length = vsnprintf(NULL, 0, format, args);
+  char *text = wf_alloc((size_t)length + 1, 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
 bool cli_prints(const cli_common *common) {
   return !common->quiet && (common->json == NULL || strcmp(common->json, "-") != 0);
 }
 
 // ---- progress
+
+cli_line cli_line_begin(const cli_common *common, double terminal_pause, double pause) {
+  return (cli_line){wf_progress_begin(common->quiet, terminal_pause, pause)};
+}
+
+bool cli_line_due(const cli_line *line) { return wf_progress_due(&line->line); }
+
+void cli_line_write(cli_line *line, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = format_list(format, args);
+  va_end(args);
+  wf_progress_line(&line->line, "%s", text);
+  wf_free(text);
+}
+
+void cli_line_end(cli_line *line, bool stays) { wf_progress_end(&line->line, stays); }
 
 static bool show_progress(void *context, const weft_progress *progress) {
   cli_watch *w = context;
@@ -116,16 +143,6 @@ bool cli_end_output(FILE *file, const char *path, bool good, wf_diag *diag) {
   if (file == NULL || file == stdout || good) return file == NULL || cli_close(file, path, diag);
   wf_output_drop(file, path);
   return true;
-}
-
-static char *format_list(const char *format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  const int length = vsnprintf(NULL, 0, format, args);
-  char *text = wf_alloc((size_t)length + 1, 1);
-  vsnprintf(text, (size_t)length + 1, format, again);
-  va_end(again);
-  return text;
 }
 
 void cli_error(const char *file, const char *format, ...) {

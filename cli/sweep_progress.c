@@ -14,13 +14,14 @@ static void write_duration(double seconds, char text[32]) {
   }
 }
 
-void cli_sweep_progress(wf_progress *line, const char *what, const sweep_progress *p) {
+void cli_sweep_progress(cli_line *line, const char *what, const weft_progress *p) {
   const bool end = p->done == p->total;
-  if (!end && !wf_progress_due(line)) return;
+  if (!end && !cli_line_due(line)) return;
   char left[32] = "-";
   const double rate = p->seconds > 0 ? (double)p->fresh / p->seconds : 0;
   if (rate > 0) write_duration((double)(p->total - p->done) / rate, left);
-  wf_progress_line(line, "%s%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %u workers, %s left",
-                   what, p->done, p->total, p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed,
-                   rate, p->workers, left);
+  cli_line_write(line,
+                 "%s%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %" PRIu32 " workers, %s left",
+                 what, p->done, p->total, p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed,
+                 rate, p->workers, left);
 }

@@ -3,10 +3,9 @@
 #ifndef CLI_SWEEP_PROGRESS_H
 #define CLI_SWEEP_PROGRESS_H
 
-#include "base/progress.h"
-#include "search/sweep/sweep.h"
+#include "cli/cli.h"
 
 // `what` stands before it; may be "".
-void cli_sweep_progress(wf_progress *line, const char *what, const sweep_progress *p);
+void cli_sweep_progress(cli_line *line, const char *what, const weft_progress *progress);
 
 #endif

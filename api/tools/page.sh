@@ -52,8 +52,8 @@ cat <<'END'
 ## The tool
 
 `cli/tests/api_verbs.txt` lists the verbs of the `weft` command that use this interface alone; names
-are added to it only. `sweep` asks for runs here but prints with helpers of its own. The others take
-what they print from the floors below: options of networks, kernels and timelines that no struct
-here has, engines `rtl` and `systemc`, ELF programs, checks, benches and studies.
+are added to it only. The others take what they print from the floors below: options of networks,
+kernels and timelines that no struct here has, engines `rtl` and `systemc`, runs of ELF programs,
+benches and studies.
 `cli/tests/verbs_test.sh` prints for each verb how many symbols those are.
 END

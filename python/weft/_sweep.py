@@ -28,12 +28,12 @@ def _file_of(specification):
         os.unlink(name)
 
 
-def sweep(specification, store, jobs=0, any_version=False, progress=None, extend=False):
+def sweep(specification, store, jobs=0, any_version=False, progress=None, extend=False, engine=None):
     """Measures the arrays and networks of a specification, a file or a dict, into a store, and opens it. What is there is
     not measured again: after Ctrl-C the same call goes on. With `extend` the store may be one of a specification that has
-    changed since."""
+    changed since. `engine` ("cycle", "flow") measures in place of the specification's."""
     options = struct("weft_sweep_options", store=path(store), jobs=jobs, any_version=any_version,
-                     extend=extend)
+                     extend=extend, engine=engine)
     result = struct("weft_sweep_result")
     with _file_of(specification) as name:
         watched(lib.weft_sweep, encode(name), options, result, progress=progress)

@@ -66,6 +66,9 @@ typedef struct weft_progress {
   uint64_t total;    // 0: not known
   double seconds;    // since the call began
   const char *text;  // for people
+  // Of sweeps: of this call, of these without a result, and processes that measure.
+  uint64_t fresh, failed;
+  uint32_t workers;
 } weft_progress;
 
 // Called in the thread of the call. False ends the call early, with WEFT_CANCELLED.
@@ -736,10 +739,13 @@ WEFT_API weft_status weft_answer_candidate(const weft_answer *answer, size_t ind
 
 typedef struct weft_sweep_options {
   size_t size;
-  const char *store;  // the file; NULL: NAME.sqlite of the specification
-  uint32_t jobs;      // processes that measure; 0: one per processor
-  bool any_version;   // go on with a store that another version began
-  bool extend;        // the specification has changed since: keep what was measured, measure what is new
+  const char *store;   // the file; NULL: NAME.sqlite of the specification
+  uint32_t jobs;       // processes that measure; 0: one per processor
+  bool any_version;    // go on with a store that another version began
+  bool extend;         // the specification has changed since: keep what was measured, measure what is new
+  const char *engine;  // that measures, "cycle" or "flow"; NULL: the specification's
+  // Of several processes on several machines; then `jobs` 0 are none here. NULL: this process is alone.
+  struct weft_ranks *ranks;
 } weft_sweep_options;
 
 typedef struct weft_sweep_result {
@@ -747,12 +753,51 @@ typedef struct weft_sweep_result {
   uint64_t measurements, done, fresh, failed;  // all; in the store; of this call; of those
   double seconds;
   bool finished;
+  bool opened;                               // the store could be opened: all this is of it
+  uint64_t without_run, without_compiling;   // of this call: the run was known, or the program was there
+  double compile_seconds, simulate_seconds;  // of processors, in this call
 } weft_sweep_result;
 
 // Measures the arrays and networks of a specification (docs/sweeps.md) in processes of its own. What is in the store is
 // not measured again, so a sweep that was cancelled goes on with the next call. `result` may be NULL.
 WEFT_API weft_status weft_sweep(weft_session *session, const char *specification, const weft_sweep_options *options,
                                 weft_sweep_result *result);
+
+// A specification that was read.
+typedef struct weft_plan weft_plan;
+
+typedef struct weft_plan_facts {
+  size_t size;
+  char name[WEFT_NAME_MAX];   // as terminals show it
+  char store[WEFT_NAME_MAX];  // the file that is meant where none is given
+  const char *engine;         // that measures
+  uint64_t points, networks;  // arrays and networks
+  uint64_t layers;            // of tables; a network that is run whole counts as one
+} weft_plan_facts;
+
+// `engine` as in weft_sweep_options.
+WEFT_API weft_plan *weft_plan_load(weft_session *session, const char *specification, const char *engine);
+WEFT_API void weft_plan_destroy(weft_plan *plan);
+WEFT_API weft_status weft_plan_describe(const weft_plan *plan, weft_plan_facts *facts);
+// As weft_sweep; `engine` of the options is not looked at.
+WEFT_API weft_status weft_plan_run(weft_session *session, const weft_plan *plan, const weft_sweep_options *options,
+                                   weft_sweep_result *result);
+
+// The processes that mpirun or srun started for one sweep: the first runs it, the others serve it (docs/sweeps.md).
+typedef struct weft_ranks weft_ranks;
+
+typedef struct weft_ranks_facts {
+  size_t size;
+  bool launched;  // by one of them, and not alone
+  uint32_t rank, ranks;
+} weft_ranks_facts;
+
+// All of them call it, and are connected when it returns. A process that nothing launched is alone, which is no error.
+WEFT_API weft_ranks *weft_ranks_join(weft_session *session);
+WEFT_API void weft_ranks_leave(weft_ranks *ranks);
+WEFT_API weft_status weft_ranks_describe(const weft_ranks *ranks, weft_ranks_facts *facts);
+// Measures for the first until that has nothing more.
+WEFT_API weft_status weft_ranks_serve(weft_session *session, const weft_ranks *ranks, const weft_plan *plan);
 
 typedef struct weft_rows weft_rows;
 
