@@ -28,7 +28,6 @@ static const char floats[] = "blocks are int8, int32 or float32";
 static const struct {
   const char *name, *reason;
 } refused[] = {
-    {"exp2", arithmetic},
     {"log", arithmetic},
     {"sqrt", arithmetic},
     {"clamp", arithmetic},

@@ -84,7 +84,12 @@ enum { LOWER_POWERS = 4 };
 typedef struct lang_lower_polynomial {
   double of[LOWER_POWERS];
 } lang_lower_polynomial;
-typedef enum { LOWER_CURVE_NONE, LOWER_CURVE_ERF, LOWER_CURVE_TANH } lang_lower_curve_function_id;
+typedef enum {
+  LOWER_CURVE_NONE,
+  LOWER_CURVE_ERF,
+  LOWER_CURVE_TANH,
+  LOWER_CURVE_EXP,  // until something is divided by 1 and it
+} lang_lower_curve_function_id;
 typedef struct lang_lower_curve {
   lang_lower_block root;  // without a buffer: of a number
   lang_lower_curve_function_id function;
@@ -343,11 +348,12 @@ bool lang_lower_row_limits(lang_lowerer *l, const lang_ast *node, const lang_low
 const char *lang_lower_rows_text(const lang_lower_rows *rows);
 // A block of integers, or one that is such a block times a number, or a part of softmax or layer norm.
 bool lang_lower_rows_of(lang_lowerer *l, const lang_lower_value *v, lang_lower_rows *rows);
-// max(x, axis) of a block, sum(x, axis), exp(x), rsqrt(x).
+// max(x, axis) of a block, sum(x, axis), exp(x) or exp2(x), rsqrt(x).
 bool lang_lower_row_max(lang_lowerer *l, const lang_ast *node, const lang_ast **args, const lang_lower_value *v,
                         lang_lower_value *result);
 bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
-bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
+bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                        lang_lower_value *result);
 bool lang_lower_row_rsqrt(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result);
 // Where one operand is such a part.
 bool lang_lower_row_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
@@ -370,6 +376,8 @@ void lang_lower_curve_note(lang_lowerer *l, block_op op, const lang_lower_value 
 bool lang_lower_curve_function(lang_lowerer *l, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
                                lang_lower_value *result);
 bool lang_lower_curve_hint(lang_lowerer *l);  // how GELU is written; false
+// exp(x) of elements.
+bool lang_lower_curve_exp(lang_lowerer *l, const lang_lower_value *v, bool two, lang_lower_value *result);
 bool lang_lower_is_curve(const lang_lower_value *v);
 bool lang_lower_curve_operator(lang_lowerer *l, const lang_ast *node, const lang_lower_value *a,
                                const lang_lower_value *b, lang_lower_value *result);

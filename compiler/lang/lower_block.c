@@ -312,6 +312,14 @@ static bool emit_conversion(lang_lowerer *l, const lang_ast *node, block_op op, 
   return emit_elementwise(l, node, op, buffer, whole(l, &from.block), by);
 }
 
+// Softmax of the result is one of the integers.
+static void note_rows(lang_lowerer *l, const lang_lower_block *integers, double scale, bool scaled,
+                      lang_lower_value *result) {
+  lang_lower_rows *rows = WF_ARENA_NEW(l->run, lang_lower_rows);
+  *rows = (lang_lower_rows){.form = LOWER_ROWS_ALL, .block = *integers, .scale = scale, .scaled = scaled};
+  result->block.scaled = rows;
+}
+
 bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_value *v, lang_dtype dtype,
                         lang_lower_value *result) {
   if (v->kind == VALUE_ROWS) return lang_lower_row_convert(l, node, v, dtype, result);
@@ -327,6 +335,7 @@ bool lang_lower_convert(lang_lowerer *l, const lang_ast *node, const lang_lower_
   const lang_lower_value integers = *v, one = lang_lower_int(1);
   if (!emit_conversion(l, node, op, 1.0, &integers, to, result)) return false;
   lang_lower_curve_note(l, BLOCK_OP_MUL, &integers, &one, result);
+  if (to == BLOCK_F32) note_rows(l, &integers.block, 1, false, result);
   return true;
 }
 
@@ -412,12 +421,9 @@ static bool can_hold(const lang_lowerer *l, const lang_lower_block *b, int into,
          is_free(l, b, into);
 }
 
-// Softmax of the result is one of the integers.
 static bool emit_scale(lang_lowerer *l, const lang_ast *node, const operands *o, lang_lower_value *result) {
-  lang_lower_rows *rows = WF_ARENA_NEW(l->run, lang_lower_rows);
-  *rows = (lang_lower_rows){.form = LOWER_ROWS_ALL, .block = o->a.block, .scale = o->number, .scaled = true};
   if (!emit_conversion(l, node, BLOCK_OP_SCALE, o->number, &o->a, BLOCK_F32, result)) return false;
-  result->block.scaled = rows;
+  note_rows(l, &o->a.block, o->number, true, result);
   return true;
 }
 
@@ -434,8 +440,11 @@ static bool with_number(lang_lowerer *l, const lang_ast *node, operands *o, int 
                          ? a->buffer
                          : lang_lower_new_buffer(l, node, o->type, a->size, a->rank);
   if (target == BLOCK_NONE) return false;
+  const lang_lower_rows *rows = op == BLOCK_OP_MUL ? a->scaled : NULL;
   *result = lang_lower_block_value(target, a->size, a->rank);
-  return emit_elementwise(l, node, op, target, whole(l, a), number);
+  if (!emit_elementwise(l, node, op, target, whole(l, a), number)) return false;
+  if (rows != NULL) note_rows(l, &rows->block, (double)(float)(rows->scale * o->number), true, result);
+  return true;
 }
 
 static bool arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *left,

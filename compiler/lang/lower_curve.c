@@ -11,7 +11,7 @@
 //   g q (1 + erf(u q)), or g q (1 + tanh(v q + w q^3)) with w = 0.044715 pi / 2 v^3, where u is v sqrt(pi) / 2;
 //   g q (1 + tanh(v q)), which is SiLU of 2 v q
 //
-// sigmoid(x) is 1/2 + 1/2 tanh(x / 2).
+// sigmoid(x) is 1/2 + 1/2 tanh(x / 2), and so is 1 / (1 + exp(-x)).
 #include <math.h>
 
 #include "compiler/block/build.h"
@@ -138,6 +138,29 @@ bool lang_lower_curve_function(lang_lowerer *l, const lang_ast *node, lang_built
   return made(l, &c, result);
 }
 
+// e^r; what becomes of it is known when something is divided by 1 and it.
+bool lang_lower_curve_exp(lang_lowerer *l, const lang_lower_value *v, bool two, lang_lower_value *result) {
+  curve c;
+  if (!curve_of(l, v, &c) || c.root.buffer == BLOCK_NONE || c.function != LOWER_CURVE_NONE) return false;
+  c.function = LOWER_CURVE_EXP;
+  c.r = times_number(c.p, two ? log(2) : 1);
+  c.p = (polynomial){{0}};
+  c.f = (polynomial){{1}};
+  return made(l, &c, result);
+}
+
+// 1 / (k + k e^r) = (1/2 - 1/2 tanh(r / 2)) / k
+static bool invert(curve *c) {
+  const double k = c->p.of[0];
+  bool good = c->function == LOWER_CURVE_EXP && k != 0 && c->f.of[0] == k;
+  for (int i = 1; i < LOWER_POWERS; i++) good = good && c->p.of[i] == 0 && c->f.of[i] == 0;
+  c->function = LOWER_CURVE_TANH;
+  c->r = times_number(c->r, 0.5);
+  c->p = (polynomial){{0.5 / k}};
+  c->f = (polynomial){{-0.5 / k}};
+  return good;
+}
+
 // ---- operators
 
 bool lang_lower_is_curve(const lang_lower_value *v) {
@@ -148,8 +171,10 @@ bool lang_lower_curve_operator(lang_lowerer *l, const lang_ast *node, const lang
                                const lang_lower_value *b, lang_lower_value *result) {
   curve x, y, c;
   const block_op op = node->op == AST_ADD ? BLOCK_OP_ADD : node->op == AST_SUB ? BLOCK_OP_SUB : BLOCK_OP_MUL;
-  const bool known = node->kind == AST_BINARY && (op != BLOCK_OP_MUL || node->op == AST_MUL);
-  if (known && curve_of(l, a, &x) && curve_of(l, b, &y) && combine(op, &x, &y, &c)) return made(l, &c, result);
+  const bool known = node->kind == AST_BINARY && (op != BLOCK_OP_MUL || node->op == AST_MUL || node->op == AST_DIV);
+  bool good = known && curve_of(l, a, &x) && curve_of(l, b, &y);
+  if (good && node->op == AST_DIV) good = invert(&y);
+  if (good && combine(op, &x, &y, &c)) return made(l, &c, result);
   lang_lower_fail(l, node, "this has no meaning for a part of GELU");
   return lang_lower_curve_hint(l);
 }
@@ -174,7 +199,7 @@ static bool shape_of(const curve *from, shape *s) {
   }
   const double *p = c.p.of, *f = c.f.of, *r = c.r.of;
   const bool error = c.function == LOWER_CURVE_ERF;
-  bool zero = r[0] == 0 && r[2] == 0;
+  bool zero = r[0] == 0 && r[2] == 0 && c.function != LOWER_CURVE_EXP;
   for (int i = 0; i < LOWER_POWERS; i++) zero = zero && (i == 1 || (p[i] == 0 && f[i] == 0));
   s->silu = !error && r[3] == 0;
   s->g = f[1];

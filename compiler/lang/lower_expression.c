@@ -327,7 +327,8 @@ static bool call_builtin(lang_lowerer *l, const lang_ast *node, int into, lang_l
     case BUILTIN_WHERE:
       return lang_lower_where(l, node, args, result);
     case BUILTIN_EXP:
-      return lang_lower_row_exp(l, node, args, result);
+    case BUILTIN_EXP2:
+      return lang_lower_row_exp(l, node, id, args, result);
     case BUILTIN_RSQRT:
       return lang_lower_row_rsqrt(l, node, args, result);
     case BUILTIN_ERF:

@@ -63,6 +63,10 @@ static bool refuse(lang_lowerer *l, const lang_ast *node, const char *what) {
   return hint_at_form(l);
 }
 
+static bool refuse_exp(lang_lowerer *l, const lang_ast *node) {
+  return refuse(l, node, "exp() is of rows less their largest, times a number");
+}
+
 static bool refuse_norm(lang_lowerer *l, const lang_ast *node, const char *what) {
   lang_lower_fail(l, node, "%s", what);
   lang_lower_hint(l,
@@ -157,6 +161,7 @@ bool lang_lower_row_sum(lang_lowerer *l, const lang_ast *node, const lang_ast **
   if (good && rows.form == LOWER_ROWS_SQUARE) return reduce(l, node, args, &rows, LOWER_ROWS_SQUARES, result);
   if (good && rows.form == LOWER_ROWS_ALL && !rows.scaled && rows.kept == NULL)
     return reduce(l, node, args, &rows, LOWER_ROWS_TOTAL, result);
+  if (good && lang_lower_is_curve(&v)) return refuse_exp(l, args[0]);
   return refuse(l, node, "sum() along an axis is of integers, their squares less the mean, or exp() of rows");
 }
 
@@ -190,16 +195,19 @@ static bool constants_of(double scale, int64_t width, block_norm *norm) {
   return true;
 }
 
-bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, const lang_ast **args, lang_lower_value *result) {
+bool lang_lower_row_exp(lang_lowerer *l, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                        lang_lower_value *result) {
   lang_lower_value v;
   block_norm norm;
   if (!lang_lower_eval(l, args[0], BLOCK_NONE, &v)) return false;
   if (v.kind != VALUE_ROWS || v.rows->form != LOWER_ROWS_BELOW)
-    return refuse(l, node, "exp() is of rows less their largest, times a number");
-  const lang_lower_block *b = &v.rows->block;
-  if (constants_of(v.rows->scale, b->size[b->rank - 1], &norm)) return made(l, v.rows, LOWER_ROWS_EXP, result);
+    return lang_lower_curve_exp(l, &v, id == BUILTIN_EXP2, result) || refuse_exp(l, node);
+  lang_lower_rows rows = *v.rows;
+  const lang_lower_block *b = &rows.block;
+  if (id == BUILTIN_EXP2) rows.scale *= log(2);
+  if (constants_of(rows.scale, b->size[b->rank - 1], &norm)) return made(l, &rows, LOWER_ROWS_EXP, result);
   lang_lower_fail(l, node, "exp() in integers of 32 bits has no room for rows of %lld at a scale of %g",
-                  (long long)b->size[b->rank - 1], v.rows->scale);
+                  (long long)b->size[b->rank - 1], rows.scale);
   lang_lower_hint(l, "a scale is positive, at most 1, and at least %.3g for such rows",
                   sqrt(2.8 * (double)b->size[b->rank - 1] / int32_most));
   return false;
@@ -259,9 +267,9 @@ static bool norm(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a
 static bool times(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *a, double number,
                   lang_lower_value *result) {
   lang_lower_rows rows = *a;
-  if ((a->form == LOWER_ROWS_BELOW || a->form == LOWER_ROWS_ALL) && !a->scaled) {
+  if (a->form == LOWER_ROWS_BELOW || a->form == LOWER_ROWS_ALL) {
     rows.scaled = true;
-    rows.scale = (double)(float)number;
+    rows.scale = (double)(float)(a->scale * (double)(float)number);
     return made(l, &rows, a->form, result);
   }
   if (a->form != LOWER_ROWS_SHARE) return refuse(l, node, "this has no meaning for a part of softmax");

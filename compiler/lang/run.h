@@ -145,7 +145,8 @@ bool lang_run_places(lang_runner *r, const lang_ast *node, const lang_run_indexe
 bool lang_run_row_max(lang_runner *r, const lang_ast *node, const lang_ast **args, const lang_run_value *v,
                       lang_run_value *result);
 bool lang_run_row_sum(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
-bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
+bool lang_run_row_exp(lang_runner *r, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                      lang_run_value *result);
 // where(mask, x, float("-inf")); a block without the elements that `keeps` does not hold for.
 bool lang_run_where(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result);
 bool lang_run_keep(lang_runner *r, const lang_ast *node, const lang_run_block *b, const bool *keeps,
@@ -159,6 +160,10 @@ bool lang_run_curve_function(lang_runner *r, const lang_ast *node, lang_builtin_
                              lang_run_value *result);
 void lang_run_curve_note(lang_runner *r, lang_ast_op op, const lang_run_value *a, const lang_run_value *b,
                          lang_run_block *result);
+// What exp() of a block is of its integers; arithmetic with that.
+void lang_run_curve_exp(lang_runner *r, const lang_run_block *of, bool two, lang_run_block *result);
+bool lang_run_curve_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                             lang_run_value *result);
 bool lang_run_curve_convert(lang_runner *r, const lang_ast *node, const lang_run_block *b, lang_dtype dtype,
                             lang_run_value *result);
 lang_run_block *lang_run_new_block(lang_runner *r, const int64_t *size, int rank, lang_dtype dtype);

@@ -338,6 +338,10 @@ bool lang_run_convert(lang_runner *r, const lang_ast *node, const lang_run_value
   const lang_run_value one = {.kind = RUN_SCALAR, .scalar = lang_int(1)};
   lang_run_curve_note(r, AST_MUL, v, &one, b);
   *result = as_value(b);
+  if (dtype != LANG_FLOAT32 || v->block->dtype == LANG_FLOAT32) return true;
+  b->meaning = RUN_SCALED;  // by 1
+  b->whole = v->block;
+  b->factor = 1;
   return true;
 }
 

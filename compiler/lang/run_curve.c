@@ -81,6 +81,46 @@ bool lang_run_curve_function(lang_runner *r, const lang_ast *node, lang_builtin_
   return true;
 }
 
+// ---- exp()
+
+void lang_run_curve_exp(lang_runner *r, const lang_run_block *of, bool two, lang_run_block *result) {
+  lang_run_curve *c = WF_ARENA_NEW(r->arena, lang_run_curve);
+  const lang_run_value v = {.kind = RUN_BLOCK, .block = of};
+  if (of->left_out != NULL || !sample(&v, c) || c->function != 0) return;
+  c->function = BUILTIN_EXP;
+  for (int i = 0; i < RUN_SAMPLES; i++) {
+    c->inner[i] = c->at[i] * (two ? log(2.0) : 1);
+    c->at[i] = exp(c->inner[i]);
+  }
+  result->curve = c;
+}
+
+static bool has_function(const lang_run_value *v, int function) {
+  return v->kind == RUN_BLOCK && v->block->curve != NULL && v->block->curve->function == function;
+}
+
+// Sums and products with exp() of elements, and divisions by them; false: it is none.
+bool lang_run_curve_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
+                             lang_run_value *result) {
+  lang_run_curve x, y;
+  const bool first = has_function(a, BUILTIN_EXP), second = has_function(b, BUILTIN_EXP);
+  const lang_run_value *with = second ? b : a;
+  if (first == second || !sample(a, &x) || !sample(b, &y) || !same_integers(x.of, y.of)) return false;
+  if (node->op != AST_ADD && node->op != AST_SUB && node->op != AST_MUL && node->op != AST_DIV) return false;
+  lang_run_curve *c = WF_ARENA_NEW(r->arena, lang_run_curve);
+  *c = second ? y : x;
+  for (int i = 0; i < RUN_SAMPLES; i++)
+    c->at[i] = node->op == AST_ADD   ? x.at[i] + y.at[i]
+               : node->op == AST_SUB ? x.at[i] - y.at[i]
+               : node->op == AST_MUL ? x.at[i] * y.at[i]
+                                     : x.at[i] / y.at[i];
+  lang_run_block *made = lang_run_new_block(r, with->block->size, with->block->rank, LANG_FLOAT32);
+  made->meaning = RUN_CURVE;
+  made->curve = c;
+  *result = (lang_run_value){.kind = RUN_BLOCK, .block = made};
+  return true;
+}
+
 // ---- GELU, SiLU
 
 static bool is_near(double a, double b, double most) { return fabs(a - b) <= most * fabs(b); }
@@ -116,6 +156,7 @@ static bool find(const lang_run_curve *from, gelu *k) {
   lang_run_curve odd = *from;
   const lang_run_curve *c = &odd;
   for (int i = 0; i < RUN_SAMPLES && from->inner[0] < 0; i++) odd.inner[i] = -from->inner[i];  // F(-x) is -F(x)
+  for (int i = 0; i < RUN_SAMPLES && from->function == BUILTIN_EXP; i++) odd.inner[i] /= 2;    // as tanh(x / 2)
   const double g = c->at[HALF - 1] / number_of(HALF - 1) / 2, line = c->inner[0] / number_of(0);
   const bool error = c->function == BUILTIN_ERF;
   if (!error && line > 0 && is_curve(c, g, line, 0)) {

@@ -307,7 +307,8 @@ static bool call_builtin(lang_runner *r, const lang_ast *node, lang_run_value *r
     case BUILTIN_WHERE:
       return lang_run_where(r, node, args, result);
     case BUILTIN_EXP:
-      return lang_run_row_exp(r, node, args, result);
+    case BUILTIN_EXP2:
+      return lang_run_row_exp(r, node, id, args, result);
     case BUILTIN_ERF:
     case BUILTIN_TANH:
     case BUILTIN_SIGMOID:

@@ -5,6 +5,7 @@
 
 #include "compiler/lang/run.h"
 
+static const double finest = 1e-6;  // of exponentials: the square has 32 bits
 enum { LEVELS = 127, FRACTION = 16, WORD = 32 };
 
 static lang_run_value as_value(const lang_run_block *b) { return (lang_run_value){.kind = RUN_BLOCK, .block = b}; }
@@ -109,17 +110,33 @@ static int32_t power(const exponential *x, int32_t q) {
   return halvings >= WORD ? 0 : (int32_t)((uint32_t)word(p * p + x->c) >> halvings);
 }
 
-bool lang_run_row_exp(lang_runner *r, const lang_ast *node, const lang_ast **args, lang_run_value *result) {
+// Without elements: only what it is of integers counts.
+static bool exp_of_elements(lang_runner *r, const lang_ast *node, const lang_run_block *b, bool two,
+                            lang_run_value *result) {
+  lang_run_block *made = lang_run_new_block(r, b->size, b->rank, LANG_FLOAT32);
+  lang_run_curve_exp(r, b, two, made);
+  made->meaning = RUN_CURVE;
+  *result = as_value(made);
+  return made->curve != NULL || lang_run_fail(r, node, "exp() is of integers times a number");
+}
+
+bool lang_run_row_exp(lang_runner *r, const lang_ast *node, lang_builtin_id id, const lang_ast **args,
+                      lang_run_value *result) {
   lang_run_value v;
   if (!lang_run_eval(r, args[0], &v)) return false;
+  const bool two = id == BUILTIN_EXP2;
+  if (v.kind == RUN_BLOCK && v.block->meaning == RUN_PLAIN && v.block->dtype == LANG_FLOAT32)
+    return exp_of_elements(r, node, v.block, two, result);
   if (v.kind != RUN_BLOCK || (v.block->meaning != RUN_SCALED && v.block->dtype != LANG_INT32))
     return lang_run_fail(r, node, "exp() is of integers times a number");
   const bool scaled = v.block->meaning == RUN_SCALED;
   const lang_run_block *from = scaled ? v.block->whole : v.block;
-  const exponential x = exponential_of(scaled ? v.block->factor : 1);
-  if (x.ln2 < 1) return lang_run_fail(r, node, "this scale is too large");
+  const double factor = (scaled ? v.block->factor : 1) * (two ? log(2.0) : 1);
+  // Softmax does not take other factors; exp() of elements may.
+  const exponential x = exponential_of(factor > finest && rint(log(2.0) / factor) >= 1 ? factor : 1);
   lang_run_block *made = lang_run_new_block(r, from->size, from->rank, LANG_FLOAT32);
   made->meaning = RUN_EXP;
+  lang_run_curve_exp(r, v.block, two, made);
   for (int64_t e = 0; e < made->count; e++) made->cells[e].i = is_left_out(from, e) ? 0 : power(&x, from->cells[e].i);
   *result = as_value(made);
   return true;
@@ -229,13 +246,34 @@ static bool scaled(lang_runner *r, const lang_ast *node, const lang_run_block *b
   return true;
 }
 
+// The elements are those of two products, the factor is one.
+static bool scaled_again(lang_runner *r, const lang_ast *node, const lang_run_value *v, const lang_run_value *number,
+                         lang_run_value *result) {
+  const double factor = (double)(float)(v->block->factor * (double)(float)lang_scalar_number(number->scalar));
+  lang_run_block *made = WF_ARENA_NEW(r->arena, lang_run_block);
+  if (v->block->left_out != NULL) {
+    *result = times_factor(r, v->block->whole, factor);
+    return true;
+  }
+  if (!lang_run_arithmetic(r, node, AST_MUL, 0, v, number, result)) return false;
+  *made = *result->block;
+  made->meaning = RUN_SCALED;
+  made->whole = v->block->whole;
+  made->factor = factor;
+  *result = as_value(made);
+  return true;
+}
+
 bool lang_run_row_operator(lang_runner *r, const lang_ast *node, const lang_run_value *a, const lang_run_value *b,
                            lang_run_value *result) {
   if (node->op == AST_MUL && is_whole(a) && is_float(b)) return scaled(r, node, a->block, b, result);
   if (node->op == AST_MUL && is_whole(b) && is_float(a)) return scaled(r, node, b->block, a, result);
+  if (node->op == AST_MUL && means(a, RUN_SCALED) && is_float(b)) return scaled_again(r, node, a, b, result);
+  if (node->op == AST_MUL && means(b, RUN_SCALED) && is_float(a)) return scaled_again(r, node, b, a, result);
   if (node->op == AST_MUL && means(a, RUN_SHARE)) return levels(r, node, a->block, b, result);
   if (node->op == AST_MUL && means(b, RUN_SHARE)) return levels(r, node, b->block, a, result);
   if (node->op == AST_DIV && means(a, RUN_EXP) && means(b, RUN_EXP)) return share(r, node, a->block, b->block, result);
+  if (lang_run_curve_operator(r, node, a, b, result)) return true;
   if (node->op == AST_DIV && is_whole(a)) return average(r, node, a->block, b, result);
   if (node->op == AST_SUB && means(a, RUN_SCALED) && means(b, RUN_SCALED) && a->block->factor == b->block->factor)
     return scaled_difference(r, node, a->block, b->block, result);

@@ -44,13 +44,15 @@ static const char *spelling(program *p) {
       "0.5 * x * (1 + libdevice.tanh(x * 0.5))",
       "0.5 * (x + x * libdevice.tanh(0.5 * x))",
       "x - x * tl.sigmoid(-1.0 * x)",
+      "x / (1.0 + tl.exp(-x))",
+      "x * (1 / (1 + tl.exp2(x * -1.44269504)))",
   };
   p->silu = below(p, 3) == 0;
   if (p->silu && p->gain > SILU_GAIN) {
     p->step *= (double)p->gain / SILU_GAIN;
     p->gain = SILU_GAIN;
   }
-  return p->silu ? silus[below(p, 4)] : spellings[below(p, 7)];
+  return p->silu ? silus[below(p, 6)] : spellings[below(p, 7)];
 }
 
 static void write_head(program *p, FILE *out, const char *tensors, int rows) {

@@ -75,11 +75,13 @@ static void write_parts(program *p, FILE *out, const char *column) {
   const char *axis = column[0] == 0 ? "axis=0" : axes[below(p, 3)];
   const bool keep = column[0] != 0 && below(p, 3) == 0;
   const char *kept = keep ? ", keep_dims=True" : "", *spread = keep ? "" : column;
+  if (below(p, 3) == 0) fprintf(out, "  x = x.to(tl.float32)\n");
   if (below(p, 2) == 0)
     fprintf(out, "  z = (x - tl.max(x, %s%s)%s) * scale\n", axis, kept, spread);
   else
     fprintf(out, "  s = x * scale\n  top = tl.max(s, %s%s)\n  z = s - top%s\n", axis, kept, spread);
-  fprintf(out, "  e = tl.exp(z)\n  d = tl.sum(e, %s%s)\n", axis, kept);
+  fprintf(out, below(p, 3) == 0 ? "  e = tl.exp2(z * 1.44269504)\n" : "  e = tl.exp(z)\n");
+  fprintf(out, "  d = tl.sum(e, %s%s)\n", axis, kept);
   fprintf(out,
           below(p, 2) == 0 ? "  p = e / d%s\n  r = (p * 127).to(tl.int8)\n"
                            : "  p = e / d%s * 127.0\n  r = p.to(tl.int8)\n",
