@@ -4,145 +4,113 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/name.h"
-#include "base/tasks.h"
-#include "bench/study_table.h"
+#include "api/include/weft/weft.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/sweep_progress.h"
-#include "runner/fidelity.h"
-#include "search/report/page.h"
-#include "weft_version.h"
 
 enum { NOTE_SECONDS = 5, JOBS_MAX = 1024 };
 
 typedef struct study_arguments {
   const char *directory, *csv, *fidelity, *report;
-  uint64_t jobs;
+  uint64_t jobs;  // UINT64_MAX: not given
   bool any_version, extend, plan;
 } study_arguments;
 
 typedef struct job {
   const cli_common *common;
   const study_arguments *arguments;
-  const study_spec *spec;
+  weft_session *session;
+  weft_study *study;
+  weft_study_facts facts;
   const char *directory;
   cli_line line;
-  study_progress progress;
-  wf_diag *diag;
 } job;
 
 // ---- running
 
-static void show(void *context, const study_progress *p) {
+static bool show(void *context, const weft_progress *p) {
   job *j = context;
-  char name[WF_NAME_LINE], what[WF_NAME_LINE + 64];
-  snprintf(what, sizeof what, "%zu of %zu, %s: ", p->part + 1, p->parts, wf_name_shown(p->name, name));
-  const weft_progress now = {.done = p->now.done,
-                             .total = p->now.total,
-                             .seconds = p->now.seconds,
-                             .fresh = p->now.fresh,
-                             .failed = p->now.failed,
-                             .workers = p->now.workers};
-  cli_sweep_progress(&j->line, what, &now);
+  char name[CLI_NAME], what[CLI_NAME + 64];
+  snprintf(what, sizeof what, "%" PRIu32 " of %" PRIu32 ", %s: ", p->part, p->parts, cli_shown(p->text, name));
+  cli_sweep_progress(&j->line, what, p);
+  return !cli_interrupted();
 }
 
-static sweep_outcome measure(job *j) {
+static weft_status measure(job *j, weft_sweep_result *result) {
   const study_arguments *a = j->arguments;
-  const study_options options = {
-      .directory = j->directory,
-      .version = WEFT_GIT_VERSION,
-      .jobs = (unsigned)a->jobs,
-      .flags = (a->any_version ? SWEEP_STORE_ANY_VERSION : 0u) | (a->extend ? SWEEP_STORE_EXTEND : 0u),
-      .stop = cli_interruptible(),
-      .progress = show,
-      .context = j};
+  const weft_sweep_options options = {.size = sizeof options,
+                                      .jobs = a->jobs == UINT64_MAX ? 0 : (uint32_t)a->jobs,
+                                      .any_version = a->any_version,
+                                      .extend = a->extend};
+  cli_interrupt_cancels(j->session);
   j->line = cli_line_begin(j->common, 0, NOTE_SECONDS);
-  const sweep_outcome outcome = study_run(j->spec, &options, &j->progress, j->diag);
+  weft_session_watch(j->session, show, j);
+  const weft_status status = weft_study_run(j->session, j->study, j->directory, &options, result);
+  weft_session_watch(j->session, NULL, NULL);
   cli_line_end(&j->line, true);
-  if (outcome == SWEEP_STOPPED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
-  return outcome;
+  cli_sweep_messages(j->session);
+  return status;
 }
 
 // ---- results
 
-// The tables as JSON, and what they come from.
-static cJSON *json_of(const job *j, const bench_report *report, size_t count) {
-  const sweep_progress *p = &j->progress.all;
-  cJSON *document = bench_report_json(report);
-  cJSON_DeleteItemFromObject(document, "bench");
-  cJSON_AddStringToObject(document, "study", j->spec->base.name);
-  cJSON_AddStringToObject(document, "directory", j->directory);
-  cJSON_AddStringToObject(document, "engine", run_fidelity_names[j->spec->base.fidelity]);
-  cli_json_count(document, "configurations", count);
-  cli_json_count(document, "measurements", p->total);
-  cli_json_count(document, "measured_now", p->fresh);
-  cJSON_AddNumberToObject(document, "seconds", p->seconds);
-  return document;
+// NULL after the reason was reported.
+static char *table(const job *j, const char *form) {
+  char *text = weft_study_table(j->session, j->study, j->directory, form);
+  cli_messages(j->session);
+  return text;
 }
 
-static bool write_page(const job *j, cJSON *document) {
-  char *path = wf_format("%s/index.html", j->arguments->report);
-  FILE *out = cli_open_output(path, j->diag);
-  cJSON_AddStringToObject(document, "writer", WEFT_GIT_VERSION);
-  char *json = cJSON_PrintUnformatted(document);
-  if (out != NULL) report_page_write(REPORT_PAGE_STUDY, json, NULL, out);
-  const bool good = out != NULL && cli_close(out, path, j->diag);
-  cJSON_free(json);
-  cJSON_Delete(document);
-  wf_free(path);
+static void print_end(const job *j, const weft_sweep_result *r) {
+  char directory[CLI_NAME];
+  printf("\n%s: %" PRIu64 " configurations, %" PRIu64 " measurements by engine %s, %" PRIu64 " of them now in %.1f s\n",
+         cli_shown(j->directory, directory), j->facts.configurations, r->measurements, j->facts.engine, r->fresh,
+         r->seconds);
+}
+
+// Writes a form to a file ("-": stdout).
+static bool put(const job *j, const char *form, const char *path) {
+  char *text = table(j, form);
+  const bool good = text != NULL && cli_write_text(path, text);
+  weft_free(text);
   return good;
 }
 
-static void print_end(const job *j, size_t count) {
-  const sweep_progress *p = &j->progress.all;
-  char directory[WF_NAME_LINE];
-  printf("\n%s: %zu configurations, %" PRIu64 " measurements by engine %s, %" PRIu64 " of them now in %.1f s\n",
-         wf_name_shown(j->directory, directory), count, p->total, run_fidelity_names[j->spec->base.fidelity], p->fresh,
-         p->seconds);
-}
-
-static bool write_results(const job *j, const study_rows *rows) {
-  const char *path = j->arguments->csv;
-  FILE *csv = path == NULL ? NULL : cli_open_output(path, j->diag);
-  if (path != NULL && csv == NULL) return false;
-  const bool prints = cli_prints(j->common) && csv != stdout;
-  bench_report *report = bench_report_create("study", prints ? stdout : NULL, csv);
-  bench_study_print(report, rows);
-  bool good = cli_end_output(csv, path, true, j->diag);
-  if (prints) print_end(j, rows->count);
-  if (j->arguments->report != NULL) good = write_page(j, json_of(j, report, rows->count)) && good;
-  if (j->common->json != NULL) good = cli_write_json(j->common->json, json_of(j, report, rows->count), j->diag) && good;
-  bench_report_destroy(report);
+static bool put_page(const job *j) {
+  char *path = cli_format("%s/index.html", j->arguments->report);
+  const bool good = put(j, "page", path);
+  free(path);
   return good;
 }
 
-static cli_exit finish(const job *j) {
-  study_rows rows;
-  const bool good = study_rows_read(&rows, j->spec, j->directory, j->diag) && write_results(j, &rows);
-  study_rows_release(&rows);
-  return good ? CLI_OK : CLI_BAD_INPUT;
+static bool write_results(const job *j, const weft_sweep_result *r) {
+  const char *csv = j->arguments->csv;
+  bool good = csv == NULL || put(j, "csv", csv);
+  if (good && cli_prints(j->common) && (csv == NULL || strcmp(csv, "-") != 0)) {
+    good = put(j, "text", "-");
+    print_end(j, r);
+  }
+  if (j->arguments->report != NULL) good = put_page(j) && good;
+  if (j->common->json != NULL) good = put(j, "json", j->common->json) && good;
+  return good;
 }
 
 static cli_exit study(job *j) {
   const char *page = j->arguments->report;
-  if (!cli_make_directory(j->directory, j->diag) || (page != NULL && !cli_make_directory(page, j->diag)))
-    return CLI_BAD_INPUT;
-  const sweep_outcome outcome = measure(j);
-  if (outcome == SWEEP_FINISHED) return finish(j);
-  return outcome == SWEEP_STOPPED ? CLI_LIMIT : CLI_BAD_INPUT;
+  if (!cli_make_folder(j->directory) || (page != NULL && !cli_make_folder(page))) return CLI_BAD_INPUT;
+  weft_sweep_result result = {.size = sizeof result};
+  const weft_status status = measure(j, &result);
+  if (status == WEFT_OK) return write_results(j, &result) ? CLI_OK : CLI_BAD_INPUT;
+  return status == WEFT_CANCELLED ? CLI_LIMIT : CLI_BAD_INPUT;
 }
 
 // ---- the verb
 
-static void plan(const study_spec *spec) {
-  char name[WF_NAME_LINE];
-  printf(
-      "%s: %zu configurations: %zu networks, %zu compressions, %zu lowerings, %zu mappings, %zu arrays, by engine %s\n",
-      wf_name_shown(spec->base.name, name), study_row_count(spec), spec->network_count, spec->compression_count,
-      spec->lowering_count, spec->mapping_count, sweep_point_count(&spec->base),
-      run_fidelity_names[spec->base.fidelity]);
+static void plan(const weft_study_facts *f) {
+  printf("%s: %" PRIu64 " configurations: %" PRIu64 " networks, %" PRIu64 " compressions, %" PRIu64
+         " lowerings, %" PRIu64 " mappings, %" PRIu64 " arrays, by engine %s\n",
+         f->name, f->configurations, f->networks, f->compressions, f->lowerings, f->mappings, f->arrays, f->engine);
 }
 
 static const wf_option study_rows_of_options[] = {
@@ -159,26 +127,19 @@ static const wf_option study_rows_of_options[] = {
     {"plan", WF_FLAG(study_arguments, plan), NULL, "print how many configurations there are, measure nothing"},
 };
 
-static cli_exit run(const cli_common *common, const study_arguments *arguments, const study_spec *spec, wf_diag *diag) {
-  if (arguments->plan) {
-    plan(spec);
-    return CLI_OK;
-  }
-  if (!cli_check_output(arguments->csv, diag)) return CLI_BAD_INPUT;
-  char *name = wf_name_file(spec->base.name), *own = wf_format("%s-study", name);
-  job j = {.common = common,
-           .arguments = arguments,
-           .spec = spec,
-           .directory = arguments->directory == NULL ? own : arguments->directory,
-           .diag = diag};
-  const cli_exit code = study(&j);
-  wf_free(own);
-  wf_free(name);
-  return code;
+static cli_exit load_and_study(job *j, const char *specification) {
+  j->study = weft_study_load(j->session, specification, j->arguments->fidelity);
+  if (!cli_messages(j->session)) return CLI_BAD_INPUT;
+  j->facts = (weft_study_facts){.size = sizeof j->facts};
+  weft_study_describe(j->study, &j->facts);
+  j->directory = j->arguments->directory == NULL ? j->facts.directory : j->arguments->directory;
+  if (!j->arguments->plan) return cli_may_write(j->arguments->csv) ? study(j) : CLI_BAD_INPUT;
+  plan(&j->facts);
+  return CLI_OK;
 }
 
 cli_exit cli_study(int argc, char **argv) {
-  study_arguments arguments = {.jobs = wf_processors()};
+  study_arguments arguments = {.jobs = UINT64_MAX};
   static const cli_usage usage = {
       .verb = "study",
       .synopsis = "SPEC.yaml",
@@ -192,16 +153,13 @@ cli_exit cli_study(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &arguments, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  if (arguments.jobs < 1 || arguments.jobs > JOBS_MAX) {
+  if (arguments.jobs != UINT64_MAX && (arguments.jobs < 1 || arguments.jobs > JOBS_MAX)) {
     fprintf(stderr, "weft: error: --jobs must be from 1 to %d\n", JOBS_MAX);
     return CLI_USAGE;
   }
-  study_spec spec;
-  code = CLI_BAD_INPUT;
-  bool good = study_spec_load(&spec, argv[0], &diag);
-  if (good && arguments.fidelity != NULL) good = run_fidelity_named(arguments.fidelity, &spec.base.fidelity, &diag);
-  if (good) code = run(&common, &arguments, &spec, &diag);
-  study_spec_release(&spec);
+  job j = {.common = &common, .arguments = &arguments, .session = weft_session_create()};
+  code = load_and_study(&j, argv[0]);
+  weft_study_destroy(j.study);
+  weft_session_destroy(j.session);
   return code;
 }

@@ -74,13 +74,6 @@ static void plan(const weft_plan_facts *facts) {
          facts->networks, facts->layers);
 }
 
-// That it was cancelled is no error here.
-static void print_messages(const weft_session *session, weft_status status) {
-  if (status != WEFT_CANCELLED || strcmp(weft_session_messages(session), "weft: error: cancelled\n") != 0)
-    cli_messages(session);
-  if (status == WEFT_CANCELLED) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
-}
-
 static weft_status measure(job *j, weft_sweep_result *result) {
   const weft_sweep_options options = {.size = sizeof options,
                                       .store = store_of(j),
@@ -94,7 +87,7 @@ static weft_status measure(job *j, weft_sweep_result *result) {
   const weft_status status = weft_plan_run(j->session, j->plan, &options, result);
   weft_session_watch(j->session, NULL, NULL);
   cli_line_end(&j->line, true);
-  print_messages(j->session, status);
+  cli_sweep_messages(j->session);
   return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static void write_duration(double seconds, char text[32]) {
   const unsigned long whole = (unsigned long)seconds;
@@ -24,4 +25,10 @@ void cli_sweep_progress(cli_line *line, const char *what, const weft_progress *p
                  "%s%" PRIu64 " of %" PRIu64 " (%.1f %%), %" PRIu64 " failed, %.1f/s with %" PRIu32 " workers, %s left",
                  what, p->done, p->total, p->total == 0 ? 100 : 100.0 * (double)p->done / (double)p->total, p->failed,
                  rate, p->workers, left);
+}
+
+void cli_sweep_messages(const weft_session *session) {
+  const bool cancelled = weft_session_status(session) == WEFT_CANCELLED;
+  if (!cancelled || strcmp(weft_session_messages(session), "weft: error: cancelled\n") != 0) cli_messages(session);
+  if (cancelled) fprintf(stderr, "weft: stopped; the same command goes on from here\n");
 }

@@ -342,6 +342,19 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(store.plot().svg().count("<circle"), 3)
 
 
+class Studies(unittest.TestCase):
+    def test_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "layers.yaml").write_text("name: one\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n")
+            (Path(folder) / "small.yaml").write_text("arrays: [dim4]\nnetworks: [layers.yaml]\n"
+                                                     "compress: [{channel: [0.5]}]\nmapping: [default]\n")
+            found = weft.study(Path(folder) / "small.yaml", Path(folder) / "stores", jobs=1, progress=False)
+            again = weft.study(Path(folder) / "small.yaml", Path(folder) / "stores", jobs=1, progress=False)
+        self.assertEqual(len(found["rows"]), found["configurations"])
+        self.assertEqual((again["rows"], again["measured_now"]), (found["rows"], 0))
+        self.assertIn("channel 0.5", {row["compression"] for row in found["rows"]})
+
+
 class Crosschecks(unittest.TestCase):
     def test_parts_add_up(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -40,6 +40,18 @@ def sweep(specification, store, jobs=0, any_version=False, progress=None, extend
     return Store(store, fields(result))
 
 
+def study(specification, directory, jobs=0, any_version=False, progress=None, extend=False, engine=None):
+    """Measures the combinations of a study (docs/study.md), a file or a dict, into stores of a folder. A dict as
+    `weft study --json` writes it: its rows, and what follows from them."""
+    folder = path(directory)
+    os.makedirs(folder, exist_ok=True)
+    options = struct("weft_sweep_options", jobs=jobs, any_version=any_version, extend=extend)
+    with _file_of(specification) as name:
+        made = ffi.gc(call(lib.weft_study_load, encode(name), encode(engine)), lib.weft_study_destroy)
+    watched(lib.weft_study_run, made, encode(folder), options, ffi.NULL, progress=progress)
+    return json.loads(text(ffi.gc(call(lib.weft_study_table, made, encode(folder), encode("json")), lib.weft_free)))
+
+
 class Store:
     """A store, opened for reading at each question."""
 

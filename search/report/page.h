@@ -14,7 +14,7 @@ extern const char report_study_html[], report_study_js[];
 typedef enum {
   REPORT_PAGE_SWEEP,    // of a sweep or a search: search/report/write.c
   REPORT_PAGE_NETWORK,  // of one network on one array: cli/network_page.c
-  REPORT_PAGE_STUDY,    // of a study: cli/cmd_study.c
+  REPORT_PAGE_STUDY,    // of a study: api/study.c
 } report_page_kind;
 
 // A page with its data, a JSON document, and another one that is read after it is drawn (of sweeps; NULL of others).

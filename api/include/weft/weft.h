@@ -69,6 +69,7 @@ typedef struct weft_progress {
   // Of sweeps: of this call, of these without a result, and processes that measure.
   uint64_t fresh, failed;
   uint32_t workers;
+  uint32_t part, parts;  // of studies: the sweep that this is of, from 1 on; `text` is its name
 } weft_progress;
 
 // Called in the thread of the call. False ends the call early, with WEFT_CANCELLED.
@@ -798,6 +799,35 @@ WEFT_API void weft_ranks_leave(weft_ranks *ranks);
 WEFT_API weft_status weft_ranks_describe(const weft_ranks *ranks, weft_ranks_facts *facts);
 // Measures for the first until that has nothing more.
 WEFT_API weft_status weft_ranks_serve(weft_session *session, const weft_ranks *ranks, const weft_plan *plan);
+
+// ---- Studies
+
+// Networks, compressed and lowered in several ways, with several ways to choose mappings, on several arrays: each
+// combination a row (docs/study.md).
+typedef struct weft_study weft_study;
+
+typedef struct weft_study_facts {
+  size_t size;
+  char name[WEFT_NAME_MAX];       // as terminals show it
+  char directory[WEFT_NAME_MAX];  // of the stores, where none is given
+  const char *engine;             // that measures
+  uint64_t configurations, networks, compressions, lowerings, mappings, arrays;
+} weft_study_facts;
+
+// `engine` as in weft_sweep_options.
+WEFT_API weft_study *weft_study_load(weft_session *session, const char *specification, const char *engine);
+WEFT_API void weft_study_destroy(weft_study *study);
+WEFT_API weft_status weft_study_describe(const weft_study *study, weft_study_facts *facts);
+// Measures what the stores of a folder lack, as weft_sweep; the folder is there. Of the options these are for studies:
+// jobs, any_version, extend. `result` may be NULL.
+WEFT_API weft_status weft_study_run(weft_session *session, weft_study *study, const char *directory,
+                                    const weft_sweep_options *options, weft_sweep_result *result);
+// The rows and what follows from them, of a folder in which all is measured, to be freed with weft_free: as "text" for
+// people, as "csv", "json", or a "page" of HTML.
+WEFT_API char *weft_study_table(weft_session *session, const weft_study *study, const char *directory,
+                                const char *form);
+
+// ---- Questions to stores
 
 typedef struct weft_rows weft_rows;
 
