@@ -231,7 +231,7 @@ static void parse_lengths(parser *p, block_lengths *lengths) {
   lengths->first.constant = lengths->most;
   if (!block_lex_take(&p->lex, "below")) return;
   lengths->first = parse_affine(p);
-  if (block_lex_take(&p->lex, "step")) lengths->step = block_lex_size(&p->lex, "a step", -size_max, size_max);
+  if (block_lex_take(&p->lex, "step")) lengths->step = block_lex_size(&p->lex, "a step", -INT32_MAX, INT32_MAX);
 }
 
 static void parse_store(parser *p, block_statement *s) {

@@ -313,10 +313,14 @@ static void check_lengths(verifier *v, const block_statement *s) {
   check_index(v, s, &lengths->first);
   const int64_t rows = last == 0 ? 1 : s->store.source.dim[last - 1].size;
   block_range range = block_affine_range(v->program, &lengths->first);
+  const bool far = range.min <= -BLOCK_FAR / 4 || range.max >= BLOCK_FAR / 4 || lengths->step > INT32_MAX ||
+                   lengths->step < -INT32_MAX;
   range.min = block_plus(range.min, lengths->step < 0 ? block_times(lengths->step, rows - 1) : 0);
   if (s->store.epilogue.norm.kind != BLOCK_SOFTMAX || lengths->most < 1 ||
       lengths->most > s->store.source.dim[last].size)
     VIOLATION(v, s->where, "columns that count are some of the rows of softmax");
+  else if (far)
+    VIOLATION(v, s->where, "columns that count go too far");
   else if (range.min < 1)
     VIOLATION(v, s->where, "a row of which %" PRId64 " columns count has no softmax", range.min);
 }

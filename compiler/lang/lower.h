@@ -338,8 +338,8 @@ bool lang_lower_same_mask(const lang_lower_indexes *a, const lang_lower_indexes 
 // The columns of each row that count.
 bool lang_lower_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_lengths *lengths);
 // Whether no row that is stored to p has more columns than that; what is not stored has no more, either.
-bool lang_lower_fit_lengths(lang_lowerer *l, const lang_lower_rows *rows, const lang_lower_block_ptr *p,
-                            block_lengths *lengths);
+bool lang_lower_fit_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows,
+                            const lang_lower_block_ptr *p, block_lengths *lengths);
 // Rows of which nothing is kept must not be stored. `p`: where the block goes; NULL: as a whole.
 bool lang_lower_row_limits(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows,
                            const lang_lower_block_ptr *p);

@@ -272,11 +272,18 @@ bool lang_lower_dot(lang_lowerer *l, const lang_ast *node, const lang_ast **args
 
 // ---- arithmetic
 
+static bool refuse_infinite(lang_lowerer *l, const lang_ast *node) {
+  lang_lower_fail(l, node, "blocks have finite numbers");
+  lang_lower_hint(l, "float(\"-inf\") is for where() and for other= of loads, in front of softmax");
+  return false;
+}
+
 bool lang_lower_full(lang_lowerer *l, const lang_ast *node, const int64_t *size, int rank, double number,
                      lang_dtype dtype, lang_lower_value *result) {
   const int buffer = lang_lower_new_buffer(l, node, lang_lower_block_types[dtype], size, rank);
   if (buffer == BLOCK_NONE) return false;
   if (dtype == LANG_FLOAT32) number = (double)(float)number;
+  if (!isfinite(number)) return refuse_infinite(l, node);
   const double least = dtype == LANG_INT8 ? INT8_MIN : INT32_MIN, most = dtype == LANG_INT8 ? INT8_MAX : INT32_MAX;
   if (dtype != LANG_FLOAT32 && (number != floor(number) || number < least || number > most))
     return lang_lower_fail(l, node, "%g is no %s", number, lang_dtype_names[dtype]);
@@ -382,6 +389,7 @@ static bool find_type(lang_lowerer *l, const lang_ast *node, operands *o) {
   const bool is_float = o->b.kind == VALUE_SCALAR && o->b.scalar.kind == LANG_FLOAT;
   o->type = a == BLOCK_F32 || is_float ? BLOCK_F32 : extreme && a == BLOCK_I8 && small ? BLOCK_I8 : BLOCK_I32;
   if (o->type == BLOCK_F32) o->number = (double)(float)o->number;
+  if (!isfinite(o->number)) return refuse_infinite(l, node);
   if (o->type == BLOCK_F32 || (o->number >= INT32_MIN && o->number <= INT32_MAX)) return true;
   return lang_lower_fail(l, node, "%.0f does not fit in int32", o->number);
 }

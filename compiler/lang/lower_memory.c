@@ -245,7 +245,7 @@ static bool stores_whole_rows(lang_lowerer *l, const lang_ast *node, const lang_
   int64_t least, most;
   const int last = p->rank - 1;
   const int64_t columns = lengths->most != 0 ? lengths->most : p->dim[last].size;
-  if (lengths->most != 0 && lang_lower_fit_lengths(l, rows, p, lengths)) return true;
+  if (lengths->most != 0 && lang_lower_fit_lengths(l, node, rows, p, lengths)) return true;
   if (lengths->most == 0 && lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) && least >= 0 &&
       most + p->dim[last].step * (columns - 1) < p->dim[last].extent)
     return true;

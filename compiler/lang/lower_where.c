@@ -24,18 +24,19 @@ bool lang_lower_is_nothing(const lang_lower_value *v) {
 
 // ---- lengths
 
-// Row i has the columns before first + step * i, and before `most`.
+static const int64_t far = INT64_C(1) << 40;
+
+// Row i has the columns before first + step * i, and before `most`. An end that is the same in all rows is `first`,
+// since it may be another one in each program.
 static bool find_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_indexes *mask, lang_lower_index *first,
                          int64_t *step, int64_t *most) {
   const int last = mask->rank - 1;
-  lang_lower_index end;
+  lang_lower_index end = lang_lower_constant(mask->dim[last].size);
+  if (mask->dim[last].limited && !lang_lower_mask_end(l, node, mask, last, &end)) return false;
+  if (end.loops != 0) return refuse(l, node, "the columns of these rows have two ends that move");
   *most = mask->dim[last].size;
-  if (mask->dim[last].limited) {
-    if (!lang_lower_mask_end(l, node, mask, last, &end)) return false;
-    if (end.loops != 0) return refuse(l, node, "the columns of these rows have two ends that move");
-    if (end.constant < *most) *most = end.constant;
-  }
-  *first = mask->ragged ? mask->edge : lang_lower_constant(*most);
+  if (mask->ragged && end.constant < *most) *most = end.constant;
+  *first = mask->ragged ? mask->edge : end;
   *step = mask->ragged ? mask->edge_step : 0;
   return true;
 }
@@ -57,41 +58,47 @@ static bool keeps_some(lang_lowerer *l, const lang_ast *node, const lang_lower_i
 
 bool lang_lower_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows, block_lengths *lengths) {
   lang_lower_index first;
-  int64_t step, most, least, farthest, up;
+  int64_t step, most, least, farthest;
   const lang_lower_indexes *mask = rows->kept;
   *lengths = (block_lengths){0};
   if (mask == NULL) return true;
   if (!find_lengths(l, node, mask, &first, &step, &most) || !keeps_some(l, node, mask, &first, step, most) ||
       !lang_lower_index_bounds(l->program, &first, &least, &farthest))
     return false;
-  const int64_t below = mask->rank == 1 ? 0 : mask->dim[mask->rank - 2].size - 1;
-  if (__builtin_mul_overflow(step > 0 ? step : 0, below, &up) || __builtin_add_overflow(farthest, up, &farthest))
-    farthest = most;
-  if (farthest >= 1 && farthest < most) most = farthest;
-  if (step == 0 && most == mask->dim[mask->rank - 1].size && least >= most) return true;
+  if (least < -far || farthest > far || step > INT32_MAX || step < -INT32_MAX) return lang_lower_too_large(l, node);
   *lengths = (block_lengths){.most = most, .first = lang_lower_index_affine(&first), .step = step};
   return true;
 }
 
-bool lang_lower_fit_lengths(lang_lowerer *l, const lang_lower_rows *rows, const lang_lower_block_ptr *p,
-                            block_lengths *lengths) {
-  const lang_lower_indexes *mask = rows->kept;
+// The last row that is stored: of the block, or before the end of what is stored to.
+static bool ends_within(const lang_lowerer *l, const lang_lower_block_ptr *p, const lang_lower_index *first,
+                        int64_t step, int64_t columns) {
+  lang_lower_index end = *first, row;
+  int64_t least, most;
+  const int d = p->rank - 2;
+  const lang_lower_index before = lang_lower_constant(d < 0 ? 0 : p->dim[d].extent - 1);
+  if (!lang_lower_index_bounds(l->program, first, &least, &most)) return false;
+  if (d < 0 || step <= 0) return most <= columns;
+  if (most + step * (p->dim[d].size - 1) <= columns) return true;
+  return p->dim[d].step == 1 && lang_lower_index_times(&p->dim[d].offset, -1, &row) &&
+         lang_lower_index_add(&row, &before, &row) && lang_lower_index_times(&row, step, &row) &&
+         lang_lower_index_add(&end, &row, &end) && lang_lower_index_bounds(l->program, &end, &least, &most) &&
+         most <= columns;
+}
+
+bool lang_lower_fit_lengths(lang_lowerer *l, const lang_ast *node, const lang_lower_rows *rows,
+                            const lang_lower_block_ptr *p, block_lengths *lengths) {
   const int last = p->rank - 1;
-  lang_lower_index end, last_row;
-  int64_t least, most, columns;
-  if (!lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most)) return false;
-  columns = p->dim[last].extent - most;
-  if (least < 0 || lengths->most <= columns) return least >= 0;
-  if (lengths->step <= 0 || columns < 1 || p->dim[last - 1].step != 1) return false;
-  // Rows before the end of what is stored: the last one is row extent - 1 - offset.
-  const lang_lower_index before = lang_lower_constant(p->dim[last - 1].extent - 1);
-  const bool fits = lang_lower_index_times(&p->dim[last - 1].offset, -1, &last_row) &&
-                    lang_lower_index_add(&last_row, &before, &last_row) &&
-                    lang_lower_index_times(&last_row, lengths->step, &last_row) &&
-                    lang_lower_index_add(&mask->edge, &last_row, &end) &&
-                    lang_lower_index_bounds(l->program, &end, &least, &most) && most <= columns;
-  if (fits) lengths->most = columns;
-  return fits;
+  lang_lower_index first;
+  int64_t step, all, least, most;
+  if (!lang_lower_index_bounds(l->program, &p->dim[last].offset, &least, &most) || least < 0) return false;
+  const int64_t columns = p->dim[last].extent - most;
+  if (lengths->most <= columns) return true;
+  if (columns < 1 || !find_lengths(l, node, rows->kept, &first, &step, &all) ||
+      !ends_within(l, p, &first, step, columns))
+    return false;
+  lengths->most = columns;
+  return true;
 }
 
 // ---- rows

@@ -99,7 +99,7 @@ static bool unary(lang_runner *r, const lang_ast *node, lang_run_value *result) 
   if (a.kind == RUN_BLOCK && node->op == AST_NEG) {
     return lang_run_arithmetic(r, node, AST_MUL, 0, &a, &minus, result);
   }
-  if (a.kind == RUN_BLOCK && node->op == AST_PLUS) {
+  if ((a.kind == RUN_BLOCK || lang_run_is_indexes(&a)) && node->op == AST_PLUS) {
     *result = a;
     return true;
   }

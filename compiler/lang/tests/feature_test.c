@@ -24,6 +24,13 @@ static const struct {
               "      v = load(make_block_ptr(p + o, (4,), (1,), (0,), (4,), (0,)))\n      store(q, v)\n      o += 3\n"
               "      q = advance(q, (4,))\n    p = p + 5\n  store(" BLOCK("y_ptr", "o + 10") ", v)\n",
      1, 2},
+    {KERNEL "  i = +arange(0, 4)\n  store(y_ptr + i, load(x_ptr + i))\n", 1, 0},
+    // Rows of softmax that end at another column in each program, of which the order is no affine one.
+    {KERNEL "  p = program_id(0)\n  i = p // 2\n  m = (p + i) % 2\n  j = arange(0, 8)\n"
+            "  x = where(j <= m * 2 + i, load(x_ptr + (i * 2 + m) * 8 + j), float(\"-inf\"))\n"
+            "  e = exp((x - max(x, axis=0)) * 0.03)\n"
+            "  store(y_ptr + (i * 2 + m) * 8 + j, (e / sum(e, axis=0) * 127).to(int8))\n",
+     4, 2},
     // Downwards, and the variable behind the loop.
     {KERNEL "  for i in range(12, 0, -4):\n    store(" BLOCK("y_ptr", "i") ", load(" BLOCK(
          "x_ptr", "12 - i") "))\n"
