@@ -47,6 +47,7 @@ static weft_status measure(job *j, weft_sweep_result *result) {
   j->line = cli_line_begin(j->common, 0, NOTE_SECONDS);
   weft_session_watch(j->session, show, j);
   const weft_status status = weft_study_run(j->session, j->study, j->directory, &options, result);
+  cli_interrupt_ends();
   weft_session_watch(j->session, NULL, NULL);
   cli_line_end(&j->line, true);
   cli_sweep_messages(j->session);

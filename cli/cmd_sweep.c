@@ -85,6 +85,7 @@ static weft_status measure(job *j, weft_sweep_result *result) {
   cli_interrupt_cancels(j->session);  // before the store is there: who sees it may interrupt
   weft_session_watch(j->session, show, j);
   const weft_status status = weft_plan_run(j->session, j->plan, &options, result);
+  cli_interrupt_ends();
   weft_session_watch(j->session, NULL, NULL);
   cli_line_end(&j->line, true);
   cli_sweep_messages(j->session);

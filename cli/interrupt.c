@@ -4,24 +4,21 @@
 
 #include <signal.h>
 
-static wf_stop interrupted;
-static weft_session *cancelled;  // NULL: none
+static volatile sig_atomic_t interrupted;
+static weft_session *volatile cancelled;  // NULL: none
 
 static void interrupt(int number) {
-  wf_stop_set(&interrupted, true);
+  interrupted = true;
   weft_session_cancel(cancelled);
   signal(number, SIG_DFL);
 }
 
-const wf_stop *cli_interruptible(void) {
-  signal(SIGINT, interrupt);
-  signal(SIGTERM, interrupt);
-  return &interrupted;
-}
-
 void cli_interrupt_cancels(weft_session *session) {
   cancelled = session;
-  cli_interruptible();
+  signal(SIGINT, interrupt);
+  signal(SIGTERM, interrupt);
 }
 
-bool cli_interrupted(void) { return wf_stop_wanted(&interrupted); }
+void cli_interrupt_ends(void) { cancelled = NULL; }
+
+bool cli_interrupted(void) { return interrupted != 0; }

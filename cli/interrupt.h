@@ -4,14 +4,13 @@
 #define CLI_INTERRUPT_H
 
 #include "api/include/weft/weft.h"
-#include "base/stop.h"
 
-// From here on SIGINT and SIGTERM ask to stop, instead of ending the process; a second one ends it at once.
-const wf_stop *cli_interruptible(void);
-
-// The same for the calls of a session, which are cancelled. It outlives them.
+// From here on SIGINT and SIGTERM cancel the session's calls, instead of ending the process; a second one ends it at
+// once. Until cli_interrupt_ends the session must stay.
 void cli_interrupt_cancels(weft_session *session);
-// Whether that has happened: one that comes between two calls cancels none.
+void cli_interrupt_ends(void);
+
+// Whether there was one: it may have come before the call.
 bool cli_interrupted(void);
 
 #endif
