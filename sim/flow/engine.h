@@ -122,6 +122,8 @@ typedef struct flow_passage {
   flow_burst burst;
   uint32_t beats, rows;
   uint64_t spacing;  // of its beats
+  uint64_t span;     // from the first beat up to the last one
+  uint64_t each;     // the path writes a row
   uint64_t merged;   // its last row leaves the merger
   uint64_t taken;    // the path takes the next burst
 } flow_passage;
@@ -153,6 +155,9 @@ typedef struct flow_load {
   uint32_t tracked, limit;
   flow_tracked commands[FLOW_TRACKED];
   flow_ids ids;
+  uint64_t path_from;      // the path holds a burst from then on
+  flow_time path_until;    // it takes the next one
+  flow_time merged_until;  // the merger's row is written
   uint32_t path_room;  // rows between controller and reader
   uint32_t lag;        // from a narrow row's last beat to its write
   uint32_t beat_bytes, max_bytes;
@@ -247,6 +252,7 @@ typedef struct flow_execute {
   uint32_t product_rows;  // of the product that the last preload announced
   uint64_t result_delay;  // from the fetch of a row to its result
   uint64_t enter_delay;   // from the fetch of a row to its entry into the mesh
+  uint64_t fed_from;      // a row that is fetched in this cycle enters the mesh behind those that were
   uint32_t limit, tags;   // products in flight; requests in the mesh
   uint32_t garbage;
   uint32_t first, count;  // products in flight, a ring

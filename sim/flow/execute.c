@@ -116,12 +116,14 @@ static void push_out(flow_engine *e, flow_time last, uint32_t total) {
     flow_product *p = product_at(x, n);
     if (--p->passes != 0) continue;
     x->out++;
-    const uint32_t behind = p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
+    // Output-stationary results come last row first.
+    const uint32_t behind = !x->os && p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
     p->end = flow_after(last, x->result_delay - behind, FLOW_W_MESH_LATENCY);
     write_results(e, p);
     flow_station_end(e, SIM_CLASS_EXECUTE, p->slot, p->end);
   }
   x->request[x->requests++ % FLOW_REQUESTS] = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
+  x->fed_from = flow_cycle(last) + 1;
 }
 
 static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
@@ -333,9 +335,10 @@ static void carry_out(flow_engine *e, const flow_operation *op, flow_time start)
 static void flush(flow_engine *e, flow_time at) {
   flow_execute *x = &e->execute;
   const uint64_t now = flow_cycle(at), lead = now + FLUSH_LEAD > x->enter_delay ? now + FLUSH_LEAD - x->enter_delay : 0;
+  const uint64_t first = wf_max(lead, x->fed_from);
   at = flow_event(e->log, at);
-  x->free_at = flow_after(at, e->d.dim + FLUSH_LEAD, FLOW_W_MESH);
-  push_out(e, flow_at(at, lead + e->d.dim - 1, FLOW_W_MESH), e->d.dim);
+  x->free_at = flow_at(at, first + x->enter_delay + e->d.dim, FLOW_W_MESH);
+  push_out(e, flow_at(at, first + e->d.dim - 1, FLOW_W_MESH), e->d.dim);
 }
 
 static void configure(flow_engine *e, flow_time at) {

@@ -259,6 +259,12 @@ static inline void note_writes(flow_engine *e, uint32_t block, uint32_t rows, ui
     note_single_writes(e, row, rows, last, spacing);
 }
 
+// Cycles that the load path needs for a row of a burst: scale units work on the next row while copies are written.
+static uint64_t row_cycles(const flow_load_command *m, const flow_load *l) {
+  if (m->wide) return m->copies;
+  return (m->repeats + 1) * (m->scaled ? wf_max(m->copies, l->scale_cycles) : m->copies);
+}
+
 // Rows of a burst, the cycle of its last row's write; the last beat is there in cycle `last`.
 static inline __attribute__((always_inline)) void bring(flow_engine *e, bool alike, uint32_t rows, flow_time merged,
                                                         uint64_t spacing, bool ends) {
@@ -275,7 +281,7 @@ static inline __attribute__((always_inline)) void bring(flow_engine *e, bool ali
     l->end = flow_later(l->end, flow_after(merged, WIDE_LAG + 1, FLOW_W_LOAD_PATH));
     return;
   }
-  const uint64_t more = (uint64_t)m->repeats * m->copies + (m->scaled ? l->scale_cycles + l->scale_latency + 1 : 0);
+  const uint64_t each = row_cycles(m, l), more = m->scaled ? each + l->scale_latency + m->copies : each - 1;
   const flow_time written = flow_after(merged, l->lag + more, FLOW_W_LOAD_PATH);
   flow_calendar_mark(&e->narrow_ends, flow_cycle(written), 1);
   if (!m->rows.is_acc) note_writes(e, block, rows, flow_cycle(written), spacing);
@@ -290,14 +296,6 @@ static uint32_t local_rows(const flow_engine *e, const flow_burst *b) {
   return ((l->done + b->bytes - 1) >> shift) - (l->done >> shift) + 1;
 }
 
-// Cycles that the load path needs for a row of a burst.
-static uint64_t row_cycles(const flow_load_command *m, const flow_load *l) {
-  uint64_t each = m->copies;
-  if (!m->wide) each *= m->repeats + 1;
-  if (m->scaled && !m->wide) each *= l->scale_cycles;
-  return each;
-}
-
 // A row leaves a cycle behind its last byte, and behind the row before. The path waits for beats without wanted bytes.
 static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
   const flow_load *l = &e->load;
@@ -308,12 +306,37 @@ static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
   for (uint32_t r = 1; r <= p->rows; r++) {
     const uint32_t end = r == p->rows ? b->bytes : r * row_bytes - start;
     const uint64_t beat = (b->offset + end - 1) / l->beat_bytes * spacing;
-    merged = wf_max(beat, merged + each - 1) + 1;
+    merged = wf_max(beat, r == 1 ? 0 : merged + each - 1) + 1;
   }
-  if (p->rows == 1) merged = wf_max(merged, each);
   p->spacing = spacing;
   p->merged = merged;
+  p->each = each;
+  p->span = last_beat + 1;
   p->taken = merged > last_beat ? merged : last_beat + (merged == last_beat ? 2 : 1);
+}
+
+// The first beat is taken when the path is free. Until then it stands on the answer channel, and others wait behind it.
+static flow_time arrive(flow_engine *e, flow_time ready, uint64_t span) {
+  flow_load *l = &e->load;
+  const uint64_t at = flow_cycle(ready), until = flow_cycle(l->path_until);
+  if (at >= until || at + span <= l->path_from) return flow_memory_answer(e->memory, ready, (uint32_t)span);
+  flow_memory_answer_waits(e->memory, at, until);
+  return flow_memory_answer(e->memory, flow_later(ready, l->path_until), (uint32_t)span);
+}
+
+// The path behind a burst whose first beat was taken in `first`; returns the cycle in which its last row is merged. Rows
+// that are written for several cycles each keep the next one in the merger, and the burst behind that on the channel.
+static flow_time merge(flow_load *l, const flow_passage *p, flow_time first) {
+  flow_time merged = flow_after(first, p->merged, FLOW_W_BUS);
+  if (p->each == 1 && p->taken == p->span) return merged;
+  if (p->each > 1) {
+    const uint64_t rows = (uint64_t)(p->rows - 1) * p->each;
+    merged = flow_later(merged, flow_after(l->merged_until, rows, FLOW_W_LOAD_PATH));
+    l->merged_until = flow_after(merged, p->each, FLOW_W_LOAD_PATH);
+  }
+  l->path_from = flow_cycle(first);
+  l->path_until = flow_later(flow_after(first, p->taken, FLOW_W_BUS), merged);
+  return merged;
 }
 
 // The next burst; how it passes is not known yet.
@@ -345,7 +368,7 @@ static inline __attribute__((always_inline)) void step_burst(flow_engine *e, boo
   const flow_time at = flow_memory_grant(e->memory, l->next, 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
   if (p->spacing != answer.spacing) pass(e, p, answer.spacing);
-  const flow_time first = flow_memory_answer(e->memory, answer.ready, (uint32_t)p->taken);
+  const flow_time first = arrive(e, answer.ready, p->span);
   const flow_time last = flow_after(first, (p->beats - 1) * answer.spacing, FLOW_W_BUS);
   const bool row_ends = alike || b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   const uint8_t id = flow_ids_use(&l->ids, flow_event(e->log, flow_after(last, 1, FLOW_W_BUS)));
@@ -355,7 +378,7 @@ static inline __attribute__((always_inline)) void step_burst(flow_engine *e, boo
   if (e->sink.burst != NULL)
     flow_tell_burst(e, &(flow_seen){false, id, b.size, p->beats, l->from - b.offset, flow_cycle(at), flow_cycle(first),
                                     answer.spacing});
-  bring(e, alike, p->rows, flow_after(first, p->merged, FLOW_W_BUS), answer.spacing, ends);
+  bring(e, alike, p->rows, merge(l, p, first), answer.spacing, ends);
   flow_busy_until(e, flow_after(last, 1, FLOW_W_BUS));
   if (ends) {
     end_command(e);

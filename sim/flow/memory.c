@@ -134,6 +134,10 @@ flow_time flow_memory_answer(flow_memory *m, flow_time at, uint32_t cycles) {
   return flow_pipe_take(m->log, &m->answers, at, cycles, FLOW_W_BUS);
 }
 
+void flow_memory_answer_waits(flow_memory *m, uint64_t from, uint64_t until) {
+  flow_calendar_mark(&m->answers.taken, from, until - from);
+}
+
 // ---- memory behind the L2
 
 static uint64_t cycles_of(const flow_memory *m, uint32_t bytes) {
