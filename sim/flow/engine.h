@@ -155,8 +155,8 @@ typedef struct flow_load {
   uint32_t tracked, limit;
   flow_tracked commands[FLOW_TRACKED];
   flow_ids ids;
-  uint64_t path_from;      // the path holds a burst from then on
-  flow_time path_until;    // it takes the next one
+  flow_calendar path;      // it holds a burst whose beats are over
+  uint64_t path_until;     // the last of these cycles
   flow_time merged_until;  // the merger's row is written
   uint32_t path_room;  // rows between controller and reader
   uint32_t lag;        // from a narrow row's last beat to its write
@@ -210,6 +210,7 @@ typedef struct flow_store {
   uint32_t requested, dispatched, entered, scaled, sent;
   flow_block block[FLOW_BLOCKS];
   uint32_t dispatch_room, norm_room, issue_room, latency;
+  uint32_t read;    // a row of the scratchpad is there
   uint32_t passes;  // cycles of a block in the normaliser that does nothing there
   // The row that the writer has.
   bool sending;

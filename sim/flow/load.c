@@ -316,12 +316,16 @@ static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
 }
 
 // The first beat is taken when the path is free. Until then it stands on the answer channel, and others wait behind it.
-static flow_time arrive(flow_engine *e, flow_time ready, uint64_t span) {
+static flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) {
   flow_load *l = &e->load;
-  const uint64_t at = flow_cycle(ready), until = flow_cycle(l->path_until);
-  if (at >= until || at + span <= l->path_from) return flow_memory_answer(e->memory, ready, (uint32_t)span);
-  flow_memory_answer_waits(e->memory, at, until);
-  return flow_memory_answer(e->memory, flow_later(ready, l->path_until), (uint32_t)span);
+  const uint64_t from = flow_cycle(ready), count = wf_min(wf_max(p->taken, p->span), FLOW_CALENDAR_BITS);
+  if (from >= l->path_until) return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
+  const uint64_t at = flow_calendar_find(&l->path, from, count);
+  if (at > from) {
+    flow_memory_answer_waits(e->memory, from, at);
+    ready = flow_at(ready, at, FLOW_W_LOAD_PATH);
+  }
+  return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
 }
 
 // The path behind a burst whose first beat was taken in `first`; returns the cycle in which its last row is merged. Rows
@@ -334,8 +338,9 @@ static flow_time merge(flow_load *l, const flow_passage *p, flow_time first) {
     merged = flow_later(merged, flow_after(l->merged_until, rows, FLOW_W_LOAD_PATH));
     l->merged_until = flow_after(merged, p->each, FLOW_W_LOAD_PATH);
   }
-  l->path_from = flow_cycle(first);
-  l->path_until = flow_later(flow_after(first, p->taken, FLOW_W_BUS), merged);
+  const uint64_t from = flow_cycle(first), until = wf_max(from + p->taken, flow_cycle(merged));
+  flow_calendar_mark(&l->path, from, until - from);
+  l->path_until = wf_max(l->path_until, until);
   return merged;
 }
 
@@ -368,7 +373,7 @@ static inline __attribute__((always_inline)) void step_burst(flow_engine *e, boo
   const flow_time at = flow_memory_grant(e->memory, l->next, 1);
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
   if (p->spacing != answer.spacing) pass(e, p, answer.spacing);
-  const flow_time first = arrive(e, answer.ready, p->span);
+  const flow_time first = arrive(e, answer.ready, p);
   const flow_time last = flow_after(first, (p->beats - 1) * answer.spacing, FLOW_W_BUS);
   const bool row_ends = alike || b.bytes == l->left, ends = row_ends && l->row + 1 == l->at.rows_read;
   const uint8_t id = flow_ids_use(&l->ids, flow_event(e->log, flow_after(last, 1, FLOW_W_BUS)));

@@ -6,6 +6,7 @@
 //   enters    max(grant + 1, behind the one before, 1 + the first cycle in which a register is free); a request to a
 //             set for which a register works goes behind that one                                       (REGISTERS,
 //             SET)
+//   polls     of the front end go the way of requests, before those that enter in the same cycle       (POLLS)
 //   hit       answer in the data pipe from enters + 2 on; the register is free in that cycle            (PIPE)
 //   miss      evicts in enters + 2, asks a cycle later; the line arrives word by word; answer behind the first word, or
 //             the last one if the request does not start with the line; the register is free behind the last word and
@@ -32,6 +33,7 @@ enum {
   MOVES = 16,
   WRITTEN = 3,
   BANKS = 4,
+  FEW_POLLS = 4,
 };
 
 // By set: the register that worked for it last, and its line.
@@ -64,6 +66,7 @@ struct flow_memory {
   flow_registers registers;
   uint64_t works_for[FLOW_REGISTERS];  // set
   flow_time enter_from;
+  uint64_t poll_at, poll_cycles;  // of the front end's word
   flow_time register_before;   // what the request before waited for
   flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
   uint32_t beats_entered;
@@ -97,6 +100,8 @@ flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
   flow_registers_init(&m->registers, array->l2.misses_in_flight);
   m->soonest = m->dram != NULL ? flow_dram_soonest(m->dram) + m->path : m->latency;
   l2_tags_init(&m->tags, array);
+  m->poll_cycles = array->host.poll_cycles;
+  m->poll_at = m->poll_cycles == 0 ? FLOW_NEVER : m->poll_cycles;
   m->sets = WF_NEW_ARRAY(m->tags.set_mask + 1, set_use);
   m->place_mask = 2 * (m->tags.set_mask + 1) * m->tags.ways - 1;
   m->places = WF_NEW_ARRAY(m->place_mask + 1, uint32_t);
@@ -355,6 +360,21 @@ static flow_time enter(flow_memory *m, flow_time at, flow_time free) {
   return flow_event_released(m->log, flow_after(free, 1, FLOW_W_L2_REGISTERS), flow_later(at, before));
 }
 
+// Polls that come before the request: a cycle of the entrance, one of the data pipe, and the next one `poll_cycles`
+// behind the answer. Those of long ago met nothing.
+static __attribute__((noinline)) flow_time behind_polls(flow_memory *m, flow_time enters) {
+  const uint64_t period = LOOK + m->tail + m->poll_cycles, entry = flow_cycle(enters);
+  uint64_t at = entry, free = flow_cycle(m->enter_from);
+  if (m->poll_at + FEW_POLLS * period < at) m->poll_at += ((at - m->poll_at) / period - 1) * period;
+  while (wf_max(m->poll_at, free) <= at) {
+    const uint64_t polled = wf_max(m->poll_at, free);
+    m->poll_at = flow_calendar_take(&m->pipe.taken, polled + LOOK, 1) + m->tail + m->poll_cycles;
+    free = polled + 1;
+    at += polled == at;
+  }
+  return at == entry ? enters : flow_at(flow_event(m->log, enters), at, FLOW_W_L2_QUEUE);
+}
+
 static inline void note_entry(flow_memory *m, flow_time enters, uint32_t beats) {
   if (beats == 1) {
     m->entered[m->beats_entered++ % WAITING] = enters;
@@ -384,6 +404,7 @@ static inline __attribute__((always_inline)) served serve(flow_memory *m, flow_t
   uint64_t look = LOOK;
   uint32_t reg = set->reg;
   if (m->departures != 0) see_off(m, flow_cycle(granted));
+  if (m->poll_at <= flow_cycle(enters)) enters = behind_polls(m, enters);
   if (m->works_for[reg] == number && flow_cycle(m->registers.free[reg]) >= flow_cycle(enters)) {
     enters = flow_event(m->log, enters);
     taken = m->registers.free[reg];

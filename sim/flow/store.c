@@ -9,7 +9,7 @@
 //   entered     room in the scale queue (read_delay + 2), behind the normaliser (2), and in it: a row that it takes
 //               statistics of keeps it for as long as it computes (STATISTICS)
 //   scaled      room in the issue queue (read_delay + 1) and in the scale units
-//   sent        a scale unit's latency later, when the writer is free
+//   sent        a scale unit's latency later, or when the scratchpad has answered, and the writer is free
 // A row's bursts are offered 3 cycles after its last block, one after the other; the writer takes the next row 3 cycles
 // before the last beat (WRITER).
 #include "arch/local.h"
@@ -31,6 +31,7 @@ void flow_store_create(flow_engine *e) {
   s->norm_room = delay + 2;
   s->issue_room = delay + 1;
   s->latency = a->accumulator.scale_latency;
+  s->read = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? delay + 1 : 2;
   s->passes = cycle_normaliser_cycles(ARCH_NORM_NONE);
   if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
     s->latency += (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units + 2;
@@ -246,6 +247,7 @@ static bool send(flow_engine *e) {
   if (n == s->scaled || s->sending) return false;
   flow_block *b = at(s, n);
   flow_time cycle = flow_after(b->scaled, b->acc ? s->latency : 1, FLOW_W_STORE_PATH);
+  if (!b->acc && !b->garbage) cycle = flow_later(cycle, flow_after(b->dispatched, s->read, FLOW_W_STORE_PATH));
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->sent));
   if (!b->to_sp) cycle = flow_later(cycle, s->writer_free);
   b->sent = b->statistics ? b->scaled : cycle;
