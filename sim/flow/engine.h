@@ -215,6 +215,7 @@ typedef struct flow_store {
   // The row that the writer has.
   bool sending;
   flow_time writer_free, candidate, next;
+  uint64_t asks_again;  // for a bank that results are added to; FLOW_NEVER: it does not
   uint64_t from;
   uint32_t bytes;
   flow_ids ids;
@@ -348,6 +349,7 @@ typedef struct flow_engine {
   uint64_t host_there;  // the last line that the hart asked for
   uint64_t next[FLOW_ACTORS];
   uint64_t limit;    // of the steps that are carried out now
+  uint64_t step;     // the time of the step that is carried out; no other comes before
   bool every_burst;  // loads step burst by burst
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;

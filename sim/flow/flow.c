@@ -49,6 +49,7 @@ static inline flow_actor steps_before(flow_engine *e, flow_actor actor, uint64_t
   e->limit = limit;
   if (actor == FLOW_ACTORS) actor = first_actor(e);
   for (; e->next[actor] < limit; actor = first_actor(e)) {
+    e->step = e->next[actor];
     steps[actor](e);
     if (for_room && e->front.moved) return FLOW_ACTORS;
   }

@@ -4,8 +4,8 @@
 //
 // Block n leaves each place in the earliest cycle in which it can, one in a cycle (BLOCKS):
 //   requested   while fewer than 2 wait for dispatch
-//   dispatched  its bank is read: room in the norm queue (read_delay + 2), no sum is added to in its bank; the command
-//               ends a cycle after that of its last block (STORE_END)
+//   dispatched  its bank is read: room in the norm queue (read_delay + 2), no sum is added to in its bank, as far as
+//               that is known: else it asks again later; the command ends a cycle after that of its last block (STORE_END)
 //   entered     room in the scale queue (read_delay + 2), behind the normaliser (2), and in it: a row that it takes
 //               statistics of keeps it for as long as it computes (STATISTICS)
 //   scaled      room in the issue queue (read_delay + 1) and in the scale units
@@ -39,7 +39,7 @@ void flow_store_create(flow_engine *e) {
   s->beat_bytes = a->dma.bus_bits / 8;
   s->max_bytes = (uint32_t)wf_min(a->dma.max_burst_bytes, 256 * s->beat_bytes);
   arch_config_reset(&s->config, a);
-  e->next[FLOW_STORE] = FLOW_NEVER;
+  s->asks_again = e->next[FLOW_STORE] = FLOW_NEVER;
 }
 
 static flow_block *at(flow_store *s, uint32_t number) { return &s->block[number % FLOW_BLOCKS]; }
@@ -177,6 +177,9 @@ static bool may_request(const flow_store *s) {
 
 // ---- the way to the writer
 
+// Sums of operations that start now or later come from this cycle on; which cycles those before take is known.
+static uint64_t sums_known(const flow_engine *e) { return e->step + e->execute.result_delay; }
+
 static bool dispatch(flow_engine *e) {
   flow_store *s = &e->store;
   const uint32_t n = s->dispatched;
@@ -187,6 +190,10 @@ static bool dispatch(flow_engine *e) {
   if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->entered));
   if (b->acc) {
     const uint64_t free = flow_calendar_find(&e->acc_adds[b->bank], flow_cycle(cycle), 1);
+    if (free >= sums_known(e)) {
+      s->asks_again = free - e->execute.result_delay + 1;
+      return false;
+    }
     cycle = flow_not_before(cycle, free, FLOW_W_LOCAL_BANKS);
   }
   b->dispatched = cycle = flow_event(e->log, cycle);
@@ -238,7 +245,6 @@ static void await_burst(flow_engine *e) {
   else
     s->candidate = flow_event(e->log, s->candidate);
   s->next = flow_memory_room(e->memory, s->candidate);
-  e->next[FLOW_STORE] = flow_cycle(s->next);
 }
 
 static bool send(flow_engine *e) {
@@ -272,6 +278,7 @@ void flow_store_wake(flow_engine *e) {
   flow_store *s = &e->store;
   if (s->waking) return;
   s->waking = true;
+  s->asks_again = FLOW_NEVER;
   bool more;
   do {
     more = send(e);
@@ -282,9 +289,10 @@ void flow_store_wake(flow_engine *e) {
     if (!s->active) more |= take_up(e);
   } while (more);
   s->waking = false;
+  e->next[FLOW_STORE] = wf_min(s->asks_again, s->sending ? flow_cycle(s->next) : FLOW_NEVER);
 }
 
-void flow_store_step(flow_engine *e) {
+static void send_burst(flow_engine *e) {
   flow_store *s = &e->store;
   const flow_burst b = flow_burst_of(s->from, s->bytes, s->beat_bytes, s->max_bytes);
   const uint32_t beats = b.size / s->beat_bytes;
@@ -300,11 +308,15 @@ void flow_store_step(flow_engine *e) {
   s->from += b.bytes;
   s->bytes -= b.bytes;
   s->candidate = flow_after(s->writer_free, OFFER, FLOW_W_WRITER);
-  if (s->bytes > 0) {
-    await_burst(e);
-    return;
-  }
-  s->sending = false;
-  e->next[FLOW_STORE] = FLOW_NEVER;
-  flow_store_wake(e);
+  s->sending = s->bytes > 0;
+  if (s->sending) await_burst(e);
+}
+
+void flow_store_step(flow_engine *e) {
+  const flow_store *s = &e->store;
+  if (s->sending && flow_cycle(s->next) == e->next[FLOW_STORE]) send_burst(e);
+  if (!s->sending || s->asks_again <= e->step)
+    flow_store_wake(e);
+  else
+    e->next[FLOW_STORE] = wf_min(s->asks_again, flow_cycle(s->next));
 }
