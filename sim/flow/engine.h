@@ -234,11 +234,34 @@ typedef struct flow_product {
   bool acc, accumulate;
 } flow_product;
 
+enum { FLOW_CONTROL = 64 };
+
+// An operand of an operation that walks through its rows: row n lies at first + n * step; it has elements from row
+// `from` up to `past`.
+typedef struct flow_walked {
+  uint32_t first, step, from, past;
+  bool read, acc;
+} flow_walked;
+
+typedef struct flow_walk {
+  flow_walked of[3];    // A, B, D
+  uint32_t row, total;  // all stand at this row or, a bit each, behind it
+  unsigned ahead;
+  uint64_t acc_scaled;  // the last row of the accumulator is there
+  // Rows between the banks and the mesh, a ring: when they were taken.
+  uint64_t taken[FLOW_CONTROL], last_taken;
+  bool even;  // the last ones one in a cycle; the ring does not have them
+  uint32_t entries, depth;
+  uint64_t sp_latency, acc_latency;  // from the read of a row until it may be taken
+  uint64_t acc_spacing;              // cycles of the scale units for a row of the accumulator
+} flow_walk;
+
 // An operation of the mesh. Commands are those at the head of the queue; NULL: it has none.
 typedef struct flow_operation {
   const flow_issue *compute, *preload, *next;
-  uint32_t total, conflicts;
-  uint64_t banks[2];  // what it reads: scratchpad banks + 1; 0: none
+  uint32_t total;
+  bool walks;         // through its rows: they do not pass one in a cycle
+  uint64_t banks[3];  // what it reads: scratchpad banks + 1; 0: none
 } flow_operation;
 
 typedef struct flow_execute {
@@ -254,6 +277,7 @@ typedef struct flow_execute {
   uint32_t product_rows;  // of the product that the last preload announced
   uint64_t result_delay;  // from the fetch of a row to its result
   uint64_t enter_delay;   // from the fetch of a row to its entry into the mesh
+  flow_walk walk;
   uint64_t fed_from;      // a row that is fetched in this cycle enters the mesh behind those that were
   uint32_t limit, tags;   // products in flight; requests in the mesh
   uint32_t garbage;

@@ -6,8 +6,8 @@
 //             if that and the compute behind it are visible by then, else alone (OPERATION); no operand is on its way
 //             (HAZARD), fewer products are in flight than the mesh and the hazard table hold (PRODUCTS)
 //   rows      dim with weights or through the transposer, else those of A, B and the product, at least 4 (LENGTH); a
-//             cycle more for each row of which two operands lie in one bank (ONE_BANK), and for each cycle in which a
-//             load writes an operand's bank (BANK)
+//             cycle more for each in which a load writes an operand's bank (BANK); operands that meet in a bank, and
+//             those of the accumulator, walk (walk.c)
 //   ends      a compute a cycle after its last row; a preload with the last row of C, which leaves the mesh with the
 //             rows of the next operation (output-stationary: of the second next) (RESULTS)
 //   flush     rows of zeros push results out that nothing follows: before a configuration, and output-stationary when
@@ -19,6 +19,7 @@
 #include "sim/flow/repeats.h"
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
+#include "sim/flow/walk.h"
 
 enum { VISIBLE = 2, HAZARDS = 4, FLUSH_LEAD = 2 };
 
@@ -35,6 +36,11 @@ void flow_execute_create(flow_engine *e) {
   x->looks_ahead = a->accumulator.execute_reads || a->scratchpad.execute_writes;
   x->min_rows = e->d.dim < 4 ? e->d.dim : 4;
   x->enter_delay = read + 1;
+  x->walk.sp_latency = read;
+  x->walk.depth = a->scratchpad.read_delay + 1U;
+  x->walk.acc_latency = e->store.latency + 2;
+  if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
+    x->walk.acc_spacing = (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units;
   x->result_delay = x->enter_delay + latency;
   x->limit = e->d.max_matmuls + HAZARDS;
   x->tags = e->d.max_matmuls;
@@ -95,10 +101,11 @@ static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_is
   return hazard_of(x, &preload->operand[0], until);
 }
 
-// Result rows leave in the cycles up to `end`.
-static void write_results(flow_engine *e, const flow_product *p) {
-  const uint32_t rows = p->result_rows == 0 ? 1 : p->result_rows;
-  const uint64_t from = flow_cycle(p->end) - (rows - 1);
+// `total` result rows leave in the cycles up to `end`: those that go somewhere are the first ones or, as they come last
+// row first, output-stationary the last ones.
+static void write_results(flow_engine *e, const flow_product *p, uint32_t total) {
+  const uint32_t rows = (uint32_t)wf_min(p->result_rows, total);
+  const uint64_t from = flow_cycle(p->end) + 1 - (e->execute.os ? rows : total);
   if (!p->acc) {
     if (e->array->scratchpad.execute_writes)
       flow_calendar_mark(&e->sp_writes[(p->base & (e->d.sp_rows - 1)) >> e->sp_shift], from, rows);
@@ -109,17 +116,16 @@ static void write_results(flow_engine *e, const flow_product *p) {
   if (p->accumulate) flow_calendar_mark(&e->acc_adds[bank], from, rows);
 }
 
-// An operation of `total` rows, the last one fetched in `last`, pushes results out: those of older products first.
+// An operation of `total` rows, the last one fetched in `last`, pushes results out: those of older products first. A
+// product ends with the last of these rows, wanted or not.
 static void push_out(flow_engine *e, flow_time last, uint32_t total) {
   flow_execute *x = &e->execute;
   for (uint32_t n = x->out; n < x->count; n++) {
     flow_product *p = product_at(x, n);
     if (--p->passes != 0) continue;
     x->out++;
-    // Output-stationary results come last row first.
-    const uint32_t behind = !x->os && p->result_rows < total && p->result_rows > 0 ? total - p->result_rows : 0;
-    p->end = flow_after(last, x->result_delay - behind, FLOW_W_MESH_LATENCY);
-    write_results(e, p);
+    p->end = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
+    write_results(e, p, total);
     flow_station_end(e, SIM_CLASS_EXECUTE, p->slot, p->end);
   }
   x->request[x->requests++ % FLOW_REQUESTS] = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
@@ -145,12 +151,7 @@ static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot)
 
 static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-// What an operation reads: A, B and D of its commands, NULL where there is none.
-typedef struct operands {
-  const flow_operand *a, *b, *d;
-} operands;
-
-static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const operands *o) {
+static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const flow_operands *o) {
   const flow_execute *x = &e->execute;
   const bool via = x->transposer && (x->os ? true : x->a_transpose || x->b_transpose);
   uint32_t total = x->min_rows;
@@ -161,14 +162,6 @@ static uint32_t total_rows(const flow_engine *e, const flow_operation *op, const
   return total < e->d.dim ? total : e->d.dim;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-// Operands in one bank are read one after the other.
-static uint32_t conflict_of(const flow_engine *e, const flow_operand *x, const flow_operand *y) {
-  if (x == NULL || y == NULL || x->bank != y->bank) return 0;
-  return smaller(smaller(x->rows, y->rows), e->d.dim);
-}
-
 static const flow_operand *if_read(const flow_operand *o, bool present) { return present && o->read ? o : NULL; }
 
 // Weight-stationary, and A is not transposed and no D read: what is read is A, and the preload's B.
@@ -177,35 +170,37 @@ static bool is_plain(const flow_execute *x, const flow_operation *op) {
   return x->bias_garbage || op->compute == NULL || !op->compute->operand[1].read;
 }
 
-static void measure_plain(const flow_engine *e, flow_operation *op) {
-  const flow_operand *a = op->compute != NULL ? if_read(&op->compute->operand[0], true) : NULL;
-  const flow_operand *b = op->preload != NULL ? if_read(&op->preload->operand[0], true) : NULL;
-  op->total = total_rows(e, op, &(operands){a, NULL, b});
-  op->conflicts = conflict_of(e, a, b);
-  op->banks[0] = a != NULL ? a->bank : 0;
-  op->banks[1] = b != NULL ? b->bank : 0;
-}
-
-static void measure(const flow_engine *e, flow_operation *op) {
-  const flow_execute *x = &e->execute;
-  if (is_plain(x, op)) {
-    measure_plain(e, op);
-    return;
-  }
+// What it reads: of a transposed operand that of the compute behind it.
+static flow_operands operands_of(const flow_execute *x, const flow_operation *op) {
   const flow_issue *c = op->compute, *p = op->preload;
   const bool ahead_a = x->transposer && (x->os ? !x->a_transpose : x->a_transpose);
   const bool ahead_b = x->transposer && x->os && x->b_transpose;
-  const flow_issue *from_a = p != NULL && ahead_a ? op->next : c, *from_b = p != NULL && ahead_b ? op->next : c;
-  operands o = {NULL, NULL, NULL};
+  const flow_issue *ahead = p != NULL ? op->next : NULL, *from_a = ahead_a ? ahead : c, *from_b = ahead_b ? ahead : c;
+  flow_operands o = {NULL, NULL, NULL};
   if (from_a != NULL) o.a = if_read(&from_a->operand[0], true);
   if (from_b != NULL) o.b = if_read(&from_b->operand[1], !(x->bias_garbage && !x->os));
   if (p != NULL) o.d = if_read(&p->operand[0], !(x->bias_garbage && x->os));
-  op->total = total_rows(e, op, &o);
-  op->conflicts = conflict_of(e, o.a, o.b) + conflict_of(e, o.a, o.d) + conflict_of(e, o.b, o.d);
+  return o;
+}
+
+static flow_operands operands_of_plain(const flow_operation *op) {
+  return (flow_operands){.a = op->compute != NULL ? if_read(&op->compute->operand[0], true) : NULL,
+                         .d = op->preload != NULL ? if_read(&op->preload->operand[0], true) : NULL};
+}
+
+static void measure(flow_engine *e, flow_operation *op) {
+  const flow_execute *x = &e->execute;
+  const flow_operands o = is_plain(x, op) ? operands_of_plain(op) : operands_of(x, op);
   uint32_t n = 0;
-  if (o.a != NULL && o.a->bank != 0) op->banks[n++] = o.a->bank;
-  if (o.b != NULL && o.b->bank != 0) op->banks[n++] = o.b->bank;
-  if (o.d != NULL && o.d->bank != 0 && n < 2) op->banks[n++] = o.d->bank;
+  op->total = total_rows(e, op, &o);
+  op->walks = !flow_walk_is_plain(e, &o, op->total);
+  if (op->walks) {
+    flow_walk_begin(e, &o, op->total);
+    return;
+  }
+  if (o.a != NULL) op->banks[n++] = o.a->bank;
+  if (o.b != NULL) op->banks[n++] = o.b->bank;
+  if (o.d != NULL) op->banks[n++] = o.d->bank;
 }
 
 static uint64_t later_by(uint64_t at, uint64_t cycles) { return at == FLOW_NEVER ? FLOW_NEVER : at + cycles; }
@@ -225,6 +220,16 @@ static flow_time lose(flow_engine *e, flow_time at, uint64_t cycles) {
   return flow_event(e->log, flow_after(flow_event(e->log, at), cycles, FLOW_W_LOCAL_BANKS));
 }
 
+static void walk(flow_engine *e) {
+  flow_execute *x = &e->execute;
+  const uint64_t from = flow_cycle(x->at);
+  uint64_t passed;
+  const uint64_t at = flow_walk_on(e, from, writes_known(e), &x->left, &passed);
+  if (at == from) return;
+  if (at - from > passed) x->at = lose(e, x->at, at - from - passed);
+  x->at = flow_after(x->at, passed, FLOW_W_MESH);
+}
+
 // Fetches rows as far as it is known which banks loads write: a cycle in which one writes an operand's bank is lost.
 static void fetch(flow_engine *e) {
   flow_execute *x = &e->execute;
@@ -233,7 +238,7 @@ static void fetch(flow_engine *e) {
   while (x->left > 0 && at <= known) {
     const uint64_t n = wf_min(wf_min(x->left, FLOW_CALENDAR_BITS), known - at < x->left ? known - at + 1 : x->left);
     uint64_t lost = 0;
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
       if (x->op.banks[i] != 0) lost |= flow_calendar_from(&e->sp_writes[x->op.banks[i] - 1], at);
     lost &= flow_low_bits(n);
     const unsigned more = lost == 0 ? 0 : (unsigned)__builtin_popcountll(lost);
@@ -290,14 +295,28 @@ static void end_preload(flow_engine *e, const flow_issue *preload, flow_time las
     flow_station_end(e, SIM_CLASS_EXECUTE, slot, flow_after(last, 1 + computes, FLOW_W_MESH));
 }
 
+// The cycle in which the last row would have been fetched if it had gone straight to the mesh: rows wait for those on
+// their way there. Of an operation that did not walk *last moves on with them.
+static inline flow_time behind_control(flow_execute *x, flow_time *last) {
+  flow_walk *w = &x->walk;
+  const uint64_t taken = flow_cycle(*last) + w->sp_latency;
+  w->even = !x->op.walks;
+  if (w->even) {
+    w->last_taken = wf_max(w->last_taken + x->op.total, taken);
+    if (w->last_taken != taken) *last = flow_not_before(*last, w->last_taken - w->depth, FLOW_W_LOCAL_BANKS);
+  }
+  return flow_not_before(*last, w->last_taken - w->sp_latency, FLOW_W_LOCAL_BANKS);
+}
+
 // All rows are fetched, the last one in `last`.
 static void finish(flow_engine *e, flow_time last) {
   flow_execute *x = &e->execute;
   const flow_operation op = x->op;  // its commands stay in their ring behind their end
   const bool computes = op.compute != NULL, preloads = op.preload != NULL, split = splits(x, &op);
   x->fetching = false;
+  const flow_time fed = behind_control(x, &last);
   last = flow_event(e->log, last);
-  push_out(e, last, op.total);
+  push_out(e, flow_later(fed, last), op.total);
   if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), flow_after(last, 1, FLOW_W_MESH));
   if (split) last = second_operation(e, last);
   x->free_at = flow_after(last, 1, FLOW_W_MESH);
@@ -307,7 +326,10 @@ static void finish(flow_engine *e, flow_time last) {
 
 static void go_on(flow_engine *e) {
   flow_execute *x = &e->execute;
-  fetch(e);
+  if (x->op.walks)
+    walk(e);
+  else
+    fetch(e);
   if (x->left == 0) finish(e, flow_at(x->at, flow_cycle(x->at) - 1, FLOW_W_MESH));
 }
 
@@ -320,9 +342,8 @@ static void carry_out(flow_engine *e, const flow_operation *op, flow_time start)
   x->op = *op;
   measure(e, &x->op);
   x->at = mesh_room(e, start);
-  x->left = x->op.total + x->op.conflicts;
-  if (!e->array->scratchpad.single_ported || !loads_come(e)) {
-    if (x->op.conflicts != 0) x->at = lose(e, x->at, x->op.conflicts);
+  x->left = x->op.total;
+  if (!x->op.walks && (!e->array->scratchpad.single_ported || !loads_come(e))) {
     finish(e, flow_after(x->at, x->op.total - 1, FLOW_W_MESH));
     return;
   }

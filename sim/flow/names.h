@@ -65,6 +65,9 @@
 #define flow_store_wake flow_store_wake_recorded
 #define flow_tell_burst flow_tell_burst_recorded
 #define flow_unit_wake flow_unit_wake_recorded
+#define flow_walk_begin flow_walk_begin_recorded
+#define flow_walk_is_plain flow_walk_is_plain_recorded
+#define flow_walk_on flow_walk_on_recorded
 #define sim_flow_engine sim_flow_recording_engine
 #define sim_flow_report_of sim_flow_recording_report_of
 #endif
