@@ -270,6 +270,7 @@ typedef struct flow_execute {
   bool fetching;  // the operation below has rows to fetch, from `at` on
   flow_operation op;
   flow_time at;
+  uint64_t started;  // its first row may be fetched
   uint64_t left;
   uint32_t a_stride, c_stride, min_rows;
   flow_time free_at;      // the next operation

@@ -342,6 +342,7 @@ static void carry_out(flow_engine *e, const flow_operation *op, flow_time start)
   x->op = *op;
   measure(e, &x->op);
   x->at = mesh_room(e, start);
+  x->started = flow_cycle(x->at);
   x->left = x->op.total;
   if (!x->op.walks && (!e->array->scratchpad.single_ported || !loads_come(e))) {
     finish(e, flow_after(x->at, x->op.total - 1, FLOW_W_MESH));

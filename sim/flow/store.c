@@ -177,8 +177,12 @@ static bool may_request(const flow_store *s) {
 
 // ---- the way to the writer
 
-// Sums of operations that start now or later come from this cycle on; which cycles those before take is known.
-static uint64_t sums_known(const flow_engine *e) { return e->step + e->execute.result_delay; }
+// Sums that operations push out which are under way or start now or later come from this cycle on; those before are
+// known.
+static uint64_t sums_known(const flow_engine *e) {
+  const flow_execute *x = &e->execute;
+  return (x->fetching ? wf_min(x->started, e->step) : e->step) + x->result_delay;
+}
 
 static bool dispatch(flow_engine *e) {
   flow_store *s = &e->store;
@@ -191,7 +195,7 @@ static bool dispatch(flow_engine *e) {
   if (b->acc) {
     const uint64_t free = flow_calendar_find(&e->acc_adds[b->bank], flow_cycle(cycle), 1);
     if (free >= sums_known(e)) {
-      s->asks_again = free - e->execute.result_delay + 1;
+      s->asks_again = wf_max(free - e->execute.result_delay, e->step) + 1;
       return false;
     }
     cycle = flow_not_before(cycle, free, FLOW_W_LOCAL_BANKS);
