@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "sim/flow/memory.h"
 
-enum { SESSIONS = 4, BATCHES = 8, LINE_BYTES = 64, FOUR = 4 };
+enum { SESSIONS = 4, BATCHES = 8, LINE_BYTES = 64, FOUR = 4, POSTED = FLOW_REGISTERS, GAP = 3 };
 
 typedef struct timing {
 #define X(field, ddr3, ddr4, doc) uint64_t field;
@@ -52,6 +52,15 @@ typedef struct batch {
   uint64_t from, until, reads_from;
 } batch;
 
+// A dirty line of the L2 whose data waits for a gap between reads, its row open.
+typedef struct posted {
+  flow_posted line;
+  flow_time at;   // its column command could be given
+  uint64_t from;  // the first tick of its data, if nothing kept it
+  bank *bank;
+  uint32_t session;
+} posted;
+
 struct flow_dram {
   timing t;
   flow_log *log;
@@ -62,12 +71,19 @@ struct flow_dram {
   flow_pipe activates, data;
   batch batch[BATCHES];  // the last ones, a ring
   uint32_t last;
+  posted posted[POSTED];  // a ring
+  uint32_t first, waits;
+  uint64_t gap;  // where the first of them goes, as far as is known
+  flow_registers *registers;
+  uint64_t path;
   uint64_t rested, rested_at;  // refreshes up to the tick asked for last, and the tick of the last of them
 };
 
-flow_dram *flow_dram_create(const hw_array *array, flow_log *log) {
+flow_dram *flow_dram_create(const hw_array *array, flow_registers *registers, flow_log *log) {
   flow_dram *d = WF_NEW(flow_dram);
   d->log = log;
+  d->registers = registers;
+  d->path = array->memory.path_cycles;
   const timing ps = timing_of(array->memory.model);
   d->t = in_ticks(ps);
   d->tick_ps = ps.clock;
@@ -181,19 +197,24 @@ static session *session_of(flow_dram *d, bank *b, uint64_t row, uint64_t arrival
   return NULL;
 }
 
-// The column command's data; sessions behind this one move with its close.
-static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uint64_t ticks, bool write) {
-  const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
+// Data from tick `data` on keep the row open; sessions behind this one move with its close.
+static void hold_row(const flow_dram *d, bank *b, session *s, uint64_t data, uint64_t ticks, bool write) {
   const uint64_t column = data - (write ? d->t.write : d->t.read);
   const uint64_t held =
       write ? data + ticks + d->t.write_recovery : column + ticks - d->t.burst + d->t.read_to_precharge;
-  s->column_from = column + ticks;
+  s->column_from = wf_max(s->column_from, column + ticks);
   if (held > s->close) {
     const uint64_t more = held - s->close;
     s->close = held;
     if (s != &b->of[b->last]) b->free += more;
   }
   b->free = wf_max(b->free, s->close + d->t.precharge);
+}
+
+// The column command's data.
+static uint64_t use_row(flow_dram *d, bank *b, session *s, uint64_t arrival, uint64_t ticks, bool write) {
+  const uint64_t data = take_data(d, wf_max(arrival, s->column_from), ticks, write);
+  hold_row(d, b, s, data, ticks, write);
   return data;
 }
 
@@ -220,24 +241,135 @@ static flow_time data_event(flow_dram *d, flow_time t, uint64_t column, uint64_t
   return t;
 }
 
-flow_time flow_dram_ask(flow_dram *d, flow_time t, uint64_t address, uint32_t bytes, bool write) {
+typedef struct place {
+  bank *bank;
+  uint64_t row, ticks, arrival;
+} place;
+
+static place place_of(const flow_dram *d, flow_time t, uint64_t address, uint32_t bytes, bool write) {
   const uint64_t line = (write ? address + bytes : address) / LINE_BYTES;
-  const uint64_t ticks = (bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES) * d->t.burst;
-  const uint64_t arrival = (flow_cycle(t) * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps;
-  const uint64_t row = line >> d->bank_shift >> d->column_shift;
-  bank *b = &d->bank[line & (d->banks - 1)];
-  t = in_tick(d, t, arrival, FLOW_W_MEMORY_LATENCY);
-  session *s = session_of(d, b, row, arrival);
+  return (place){.bank = &d->bank[line & (d->banks - 1)],
+                 .row = line >> d->bank_shift >> d->column_shift,
+                 .ticks = (bytes <= LINE_BYTES ? 1 : bytes / LINE_BYTES) * d->t.burst,
+                 .arrival = (flow_cycle(t) * d->cycle_ps + d->controller + d->tick_ps - 1) / d->tick_ps};
+}
+
+static uint64_t end_of(const flow_dram *d, uint64_t data) {
+  return (data * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
+}
+
+// The session that it joins or opens; *t: its column command may come.
+static session *enter_session(flow_dram *d, const place *p, flow_time *t) {
+  bank *b = p->bank;
+  *t = in_tick(d, *t, p->arrival, FLOW_W_MEMORY_LATENCY);
+  session *s = session_of(d, b, p->row, p->arrival);
   if (s == NULL) {
-    t = open_row(d, b, row, arrival, t);
-    s = &b->of[b->last];
-  } else {
-    s->hits++;
-    if (s->column_from > arrival) t = in_tick(d, b->user, s->column_from, FLOW_W_DRAM_DATA);
+    *t = open_row(d, b, p->row, p->arrival, *t);
+    return &b->of[b->last];
   }
-  const uint64_t column = wf_max(arrival, s->column_from), data = use_row(d, b, s, arrival, ticks, write);
-  t = data_event(d, flow_event(d->log, t), column, data, ticks, write);
-  b->user = t;
-  const uint64_t end = ((data + ticks) * d->tick_ps + d->cycle_ps - 1) / d->cycle_ps;
-  return flow_event(d->log, flow_at(t, end, FLOW_W_DRAM_LATENCY));
+  s->hits++;
+  if (s->column_from > p->arrival) *t = in_tick(d, b->user, s->column_from, FLOW_W_DRAM_DATA);
+  return s;
+}
+
+static flow_time transact(flow_dram *d, flow_time t, const place *p, bool write) {
+  session *s = enter_session(d, p, &t);
+  const uint64_t column = wf_max(p->arrival, s->column_from);
+  const uint64_t data = use_row(d, p->bank, s, p->arrival, p->ticks, write);
+  t = data_event(d, flow_event(d->log, t), column, data, p->ticks, write);
+  p->bank->user = t;
+  return flow_event(d->log, flow_at(t, end_of(d, data + p->ticks), FLOW_W_DRAM_LATENCY));
+}
+
+// ---- writes that wait
+
+// The first tick of data that could come from tick `from` on: behind other writes, or in a gap of the reads known.
+static uint64_t gap_from(const flow_dram *d, uint64_t from) {
+  const batch *b = batch_of((flow_dram *)d, from, 0);
+  if (b != NULL) return wf_max(b->until, from);
+  return wf_max(from, flow_calendar_find(&d->data.taken, from - 1, GAP) + 1);
+}
+
+static flow_time free_behind(const flow_dram *d, const flow_posted *w, flow_time written) {
+  const flow_time gone = flow_after(written, d->path, FLOW_W_MEMORY_LATENCY);
+  return flow_after(flow_later(w->last, gone), 1, FLOW_W_L2_VICTIMS);
+}
+
+static void tell(flow_dram *d, const flow_posted *w, flow_time free) {
+  if (d->registers->turn[w->reg] == w->turn) flow_registers_free(d->registers, w->reg, free);
+}
+
+// What is known of the ends of writes that wait, the first one's data from tick `start` on; returns that of `one`.
+static uint64_t expect(flow_dram *d, uint64_t start, const posted *one) {
+  uint64_t of_one = 0;
+  for (uint32_t n = 0; n < d->waits; n++) {
+    const posted *w = &d->posted[(d->first + n) % POSTED];
+    start = wf_max(start, w->from) + d->t.burst;
+    if (w == one)
+      of_one = start;
+    else
+      tell(d, &w->line, free_behind(d, &w->line, flow_not_before(w->at, end_of(d, start), FLOW_W_DRAM_DATA)));
+  }
+  return of_one;
+}
+
+// A place among those that wait, which are in the order of `from`.
+static posted *make_room(flow_dram *d, uint64_t from) {
+  uint32_t n = d->first + d->waits++;
+  for (; n != d->first && d->posted[(n - 1) % POSTED].from > from; n--)
+    d->posted[n % POSTED] = d->posted[(n - 1) % POSTED];
+  return &d->posted[n % POSTED];
+}
+
+static void write_first(flow_dram *d, uint64_t start) {
+  const posted *w = &d->posted[d->first++ % POSTED];
+  d->waits--;
+  const uint64_t data = take_write_data(d, start, d->t.burst);
+  hold_row(d, w->bank, &w->bank->of[w->session], data, d->t.burst, true);
+  const flow_time t = data_event(d, w->at, w->from - d->t.write, data, d->t.burst, true);
+  w->bank->user = t;
+  tell(d, &w->line, flow_event(d->log, free_behind(d, &w->line, flow_at(t, end_of(d, data + d->t.burst), FLOW_W_DRAM_LATENCY))));
+}
+
+// Writes whose command comes before one in tick `column` get their data; their registers learn of it.
+static void write_before(flow_dram *d, uint64_t column) {
+  while (d->waits > 0) {
+    const uint64_t start = gap_from(d, d->posted[d->first % POSTED].from);
+    if (start >= column + d->t.write) {
+      if (start != d->gap) expect(d, start, NULL);
+      d->gap = start;
+      return;
+    }
+    write_first(d, start);
+  }
+}
+
+// Its row is opened. Reads that are ready go first, so the data waits; returns the cycle in which the register is free as
+// far as is known.
+flow_time flow_dram_post(flow_dram *d, const flow_posted *line) {
+  if (d->waits == POSTED) write_before(d, FLOW_NEVER - d->t.write);
+  const place p = place_of(d, line->sent, line->address, line->bytes, true);
+  flow_time t = line->sent;
+  session *s = enter_session(d, &p, &t);
+  const uint64_t from = wf_max(p.arrival, s->column_from) + d->t.write, start = gap_from(d, from);
+  posted *w = make_room(d, from);
+  *w = (posted){.line = *line, .at = flow_event(d->log, t), .bank = p.bank, .session = (uint32_t)(s - p.bank->of), .from = from};
+  hold_row(d, p.bank, s, start, p.ticks, true);
+  const flow_time at = w->at;
+  if (w == &d->posted[d->first % POSTED]) d->gap = start;
+  const uint64_t end = expect(d, d->gap, w);
+  return free_behind(d, line, flow_not_before(at, end_of(d, end), FLOW_W_DRAM_DATA));
+}
+
+// The first tick in which a column command could come, as things are.
+static uint64_t column_of(flow_dram *d, const place *p) {
+  const session *s = session_of(d, p->bank, p->row, p->arrival);
+  if (s != NULL) return wf_max(p->arrival, s->column_from);
+  return wf_max(p->arrival, p->bank->free) + d->t.activate;
+}
+
+flow_time flow_dram_ask(flow_dram *d, flow_time t, uint64_t address, uint32_t bytes, bool write) {
+  const place p = place_of(d, t, address, bytes, write);
+  if (d->waits > 0) write_before(d, column_of(d, &p));
+  return transact(d, t, &p, write);
 }

@@ -17,7 +17,6 @@
 #include "sim/flow/memory.h"
 
 #include "base/alloc.h"
-#include "sim/flow/registers.h"
 #include "sim/memsys/l2_tags.h"
 
 enum {
@@ -94,7 +93,7 @@ flow_memory *flow_memory_create(const hw_array *array, flow_log *log) {
   m->line_cycles = (m->line_bytes + m->bytes_per_cycle - 1) / m->bytes_per_cycle;
   m->latency = array->memory.latency_cycles;
   m->path = array->memory.path_cycles;
-  if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array, log);
+  if (array->memory.model != HW_MEMORY_FIXED) m->dram = flow_dram_create(array, &m->registers, log);
   if (!m->l2) return m;
   m->tail = array->l2.hit_latency - ENTER - LOOK;
   flow_registers_init(&m->registers, array->l2.misses_in_flight);
@@ -165,11 +164,15 @@ static flow_time backing_read(flow_memory *m, flow_time at, uint64_t address, ui
   return flow_pipe_take(m->log, &m->bus, there, cycles_of(m, bytes), FLOW_W_MEMORY_WIDTH);
 }
 
-// Memory has it.
-static flow_time backing_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+static flow_time send_words(flow_memory *m, flow_time at, uint32_t bytes) {
   m->counts.written_back_bytes += bytes;
   const uint64_t words = cycles_of(m, bytes);
-  const flow_time sent = flow_event(m->log, flow_after(ask(m, at, words), words, FLOW_W_MEMORY_WIDTH));
+  return flow_event(m->log, flow_after(ask(m, at, words), words, FLOW_W_MEMORY_WIDTH));
+}
+
+// Memory has it.
+static flow_time backing_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
+  const flow_time sent = send_words(m, at, bytes);
   if (m->dram == NULL) return flow_event(m->log, flow_after(sent, m->latency, FLOW_W_MEMORY_LATENCY));
   const flow_time written = flow_dram_ask(m->dram, sent, address, bytes, true);
   return flow_event(m->log, flow_after(written, m->path, FLOW_W_MEMORY_LATENCY));
@@ -322,9 +325,14 @@ static flow_time release(flow_memory *m, uint32_t reg, flow_time asks, flow_time
   if (!found->evicts) return flow_after(last, 1, FLOW_W_L2_LATENCY);
   const uint64_t left = flow_cycle(asks) - 1;
   if (found->evicts_dirty) {
+    const uint64_t address = found->victim * m->line_bytes;
     hold_up(m, left);
-    const flow_time from = flow_after(asks, m->dram != NULL ? POSTED : 0, FLOW_W_L2_VICTIMS);
-    const flow_time gone = backing_write(m, from, found->victim * m->line_bytes, m->line_bytes);
+    if (m->dram != NULL) {
+      const flow_time sent = send_words(m, flow_after(asks, POSTED, FLOW_W_L2_VICTIMS), m->line_bytes);
+      return flow_dram_post(
+          m->dram, &(flow_posted){sent, flow_event(m->log, last), address, m->line_bytes, reg, m->registers.turn[reg]});
+    }
+    const flow_time gone = backing_write(m, asks, address, m->line_bytes);
     return flow_after(flow_later(last, gone), 1, FLOW_W_L2_VICTIMS);
   }
   last = flow_event(m->log, last);
@@ -422,6 +430,7 @@ static inline __attribute__((always_inline)) served serve(flow_memory *m, flow_t
   const served s = found.hit ? serve_hit(m, r, ripe, found.line) : serve_miss(m, r, reg, ripe, &found);
   if (r->write) found.line->dirty = true;
   flow_registers_free(&m->registers, reg, flow_event(m->log, s.free));
+  m->registers.turn[reg]++;
   m->works_for[reg] = number;
   set->line = r->line;
   set->reg = reg;

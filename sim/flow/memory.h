@@ -4,6 +4,7 @@
 #define SIM_FLOW_MEMORY_H
 
 #include "sim/flow/engine.h"
+#include "sim/flow/registers.h"
 
 typedef struct flow_memory flow_memory;
 
@@ -36,11 +37,21 @@ flow_time flow_memory_host(flow_memory *m, flow_time at, uint64_t address, bool 
 
 // The DRAM: a read's data is complete, or a write's in the bank, in the cycle returned.
 typedef struct flow_dram flow_dram;
-flow_dram *flow_dram_create(const hw_array *array, flow_log *log);
+flow_dram *flow_dram_create(const hw_array *array, flow_registers *registers, flow_log *log);
 void flow_dram_destroy(flow_dram *d);
 // A read's data, in cycles after its request at the earliest.
 uint64_t flow_dram_soonest(const flow_dram *d);
 flow_time flow_dram_ask(flow_dram *d, flow_time at, uint64_t address, uint32_t bytes, bool write);
+
+// A dirty line of the L2, sent to the DRAM; its register is free when that has it and the line it made room for is there.
+typedef struct flow_posted {
+  flow_time sent, last;
+  uint64_t address;
+  uint32_t bytes, reg;
+  uint32_t turn;  // of the register: which of its requests
+} flow_posted;
+// The cycle behind which the register is free, as far as is known; it is told when more is.
+flow_time flow_dram_post(flow_dram *d, const flow_posted *line);
 
 // A burst of a row of `left` bytes at `address`: the size that carries most of the bytes left, the smallest of equals.
 static inline flow_burst flow_burst_of(uint64_t address, uint32_t left, uint32_t beat, uint32_t most) {

@@ -15,6 +15,7 @@
 #define flow_dram_ask flow_dram_ask_recorded
 #define flow_dram_create flow_dram_create_recorded
 #define flow_dram_destroy flow_dram_destroy_recorded
+#define flow_dram_post flow_dram_post_recorded
 #define flow_dram_soonest flow_dram_soonest_recorded
 #define flow_execute_create flow_execute_create_recorded
 #define flow_execute_step flow_execute_step_recorded

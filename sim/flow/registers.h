@@ -10,6 +10,7 @@ enum { FLOW_REGISTERS = 64 };
 typedef struct flow_registers {
   flow_time free[FLOW_REGISTERS];  // it takes a request behind this cycle
   uint8_t order[FLOW_REGISTERS];
+  uint32_t turn[FLOW_REGISTERS];  // requests that it served
   uint32_t first, count;
 } flow_registers;
 
