@@ -371,6 +371,7 @@ static inline __attribute__((always_inline)) void step_burst(flow_engine *e, boo
   if (!alike) take_burst(e, p);
   const flow_burst b = p->burst;
   const flow_time at = flow_memory_grant(e->memory, l->next, 1);
+  flow_memory_stream(e->memory, &(flow_stream){&l->ids, l->at.rows_read - l->row - 1});
   const flow_answer answer = flow_memory_read(e->memory, at, l->from - b.offset, b.size);
   if (p->spacing != answer.spacing) pass(e, p, answer.spacing);
   const flow_time first = arrive(e, answer.ready, p);

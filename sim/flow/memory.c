@@ -70,6 +70,9 @@ struct flow_memory {
   flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
   uint32_t beats_entered;
   flow_time evict_from;
+  flow_calendar tags_read;  // cycles
+  uint64_t tags_from;       // their port has taken note of the last victim
+  flow_stream stream;
   uint64_t seen_off, soonest;
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
@@ -222,11 +225,28 @@ static flow_time leaves_from(const flow_memory *m, flow_time at) {
   return flow_later(at, flow_after(d->seen, 1, FLOW_W_L2_VICTIMS));
 }
 
+// From the cycle behind `at` on: the first one in which the tags are not read, by requests known or by those of the reader
+// that follow at once, as far as there are registers for them.
+static uint64_t tags_quiet(flow_memory *m, uint64_t at) {
+  const flow_stream *s = &m->stream;
+  uint64_t quiet = at + 1;
+  if (s->left > 0 && flow_cycle(m->enter_from) + s->left > quiet) {
+    uint32_t ids = 0, free = 0;
+    const uint64_t now = flow_cycle(m->enter_from);
+    while (ids < s->ids->count && ids < s->left && flow_cycle(s->ids->free[(s->ids->first + ids + 1) % FLOW_IDS]) <= now) ids++;
+    while (free < ids && flow_cycle(m->registers.free[*flow_registers_at(&m->registers, m->registers.first + free + 1)]) < now)
+      free++;
+    quiet = wf_max(quiet, now + free);
+  }
+  return flow_calendar_find(&m->tags_read, quiet, 1);
+}
+
 // The victim leaves from `at` on; returns the cycle in which the register asks for its line.
 static flow_time evict(flow_memory *m, flow_time at, const l2_found *found) {
   if (!found->evicts) return at;
-  at = flow_later(at, m->evict_from);
+  at = flow_not_before(flow_later(at, m->evict_from), m->tags_from, FLOW_W_L2_VICTIMS);
   if (!found->evicts_dirty) at = leaves_from(m, at);
+  m->tags_from = tags_quiet(m, flow_cycle(at)) + 1;
   m->evict_from = flow_after(at, found->evicts_dirty ? m->line_cycles : 1, FLOW_W_L2_VICTIMS);
   return flow_event(m->log, flow_after(at, 1, FLOW_W_L2_VICTIMS));
 }
@@ -425,6 +445,7 @@ static inline __attribute__((always_inline)) served serve(flow_memory *m, flow_t
   note_entry(m, enters, in);
   m->enter_from = flow_after(enters, in, FLOW_W_BUS);
   const l2_found found = look_up(m, r->line);
+  flow_calendar_mark(&m->tags_read, flow_cycle(taken), 1);
   *(found.hit ? &m->counts.hits : &m->counts.misses) += 1;
   const flow_time ripe = flow_after(taken, look, FLOW_W_L2_LATENCY);
   const served s = found.hit ? serve_hit(m, r, ripe, found.line) : serve_miss(m, r, reg, ripe, &found);
@@ -482,6 +503,8 @@ static flow_answer bare_read(flow_memory *m, flow_time at, uint64_t address, uin
   return (flow_answer){.ready = flow_after(first, m->spacing, FLOW_W_MEMORY_WIDTH), .spacing = m->spacing};
 }
 
+void flow_memory_stream(flow_memory *m, const flow_stream *stream) { m->stream = *stream; }
+
 flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes) {
   m->counts.reads++;
   m->counts.read_bytes += bytes;
@@ -497,6 +520,7 @@ flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uin
 }
 
 flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial) {
+  m->stream.left = 0;
   m->counts.writes++;
   m->counts.written_bytes += bytes;
   const uint64_t beats = bytes >> m->beat_shift;

@@ -24,6 +24,12 @@ memsys_counts flow_memory_counts(const flow_memory *m, uint64_t hart_bytes[2]);
 flow_time flow_memory_room(const flow_memory *m, flow_time at);
 // Takes `beats` of the request channel, in a row, from `at` on.
 flow_time flow_memory_grant(flow_memory *m, flow_time at, uint32_t beats);
+// The reader's identifiers, and the bursts that it has to read behind the next one.
+typedef struct flow_stream {
+  const flow_ids *ids;
+  uint32_t left;
+} flow_stream;
+void flow_memory_stream(flow_memory *m, const flow_stream *stream);
 // A burst granted in cycle `at`. Cycles need not be in order, but nearly are.
 flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes);
 // The answer of a write is there in the cycle returned.

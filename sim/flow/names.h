@@ -48,6 +48,7 @@
 #define flow_memory_host flow_memory_host_recorded
 #define flow_memory_read flow_memory_read_recorded
 #define flow_memory_room flow_memory_room_recorded
+#define flow_memory_stream flow_memory_stream_recorded
 #define flow_memory_write flow_memory_write_recorded
 #define flow_repeats_add flow_repeats_add_recorded
 #define flow_repeats_create flow_repeats_create_recorded
