@@ -71,6 +71,8 @@ struct flow_memory {
   uint32_t beats_entered;
   flow_time evict_from;
   flow_calendar tags_read;  // cycles
+  flow_calendar turns;      // of registers: cycles
+  uint64_t left;            // the last victim
   uint64_t tags_from;       // their port has taken note of the last victim
   flow_stream stream;
   uint64_t seen_off, soonest;
@@ -225,30 +227,38 @@ static flow_time leaves_from(const flow_memory *m, flow_time at) {
   return flow_later(at, flow_after(d->seen, 1, FLOW_W_L2_VICTIMS));
 }
 
-// From the cycle behind `at` on: the first one in which the tags are not read, by requests known or by those of the reader
-// that follow at once, as far as there are registers for them.
-static uint64_t tags_quiet(flow_memory *m, uint64_t at) {
+// The first cycle in which no request enters: those of the reader that follow at once do, as far as there are registers
+// for them.
+static uint64_t entrance_quiet(const flow_memory *m) {
   const flow_stream *s = &m->stream;
-  uint64_t quiet = at + 1;
-  if (s->left > 0 && flow_cycle(m->enter_from) + s->left > quiet) {
-    uint32_t ids = 0, free = 0;
-    const uint64_t now = flow_cycle(m->enter_from);
-    while (ids < s->ids->count && ids < s->left && flow_cycle(s->ids->free[(s->ids->first + ids + 1) % FLOW_IDS]) <= now) ids++;
-    while (free < ids && flow_cycle(m->registers.free[*flow_registers_at(&m->registers, m->registers.first + free + 1)]) < now)
-      free++;
-    quiet = wf_max(quiet, now + free);
-  }
-  return flow_calendar_find(&m->tags_read, quiet, 1);
+  const uint64_t from = flow_cycle(m->enter_from);
+  const flow_registers *r = &m->registers;
+  uint32_t count = 0;
+  while (count < s->left && count + 1 < s->ids->count && count + 1 < r->count &&
+         flow_cycle(s->ids->free[(s->ids->first + count + 1) % FLOW_IDS]) <= from &&
+         flow_cycle(r->free[r->order[(r->first + count + 1) % FLOW_REGISTERS]]) < from)
+    count++;
+  return from + count;
+}
+
+// A register does one thing in a cycle, and one register: who comes round again waits for those that have just come.
+static flow_time take_turn(flow_memory *m, flow_time at) {
+  return flow_not_before(at, flow_calendar_take(&m->turns, flow_cycle(at), 1), FLOW_W_L2_VICTIMS);
 }
 
 // The victim leaves from `at` on; returns the cycle in which the register asks for its line.
 static flow_time evict(flow_memory *m, flow_time at, const l2_found *found) {
-  if (!found->evicts) return at;
+  if (!found->evicts) return take_turn(m, at);
+  const uint64_t quiet = entrance_quiet(m);
   at = flow_not_before(flow_later(at, m->evict_from), m->tags_from, FLOW_W_L2_VICTIMS);
   if (!found->evicts_dirty) at = leaves_from(m, at);
-  m->tags_from = tags_quiet(m, flow_cycle(at)) + 1;
+  at = take_turn(m, at);
+  m->left = flow_cycle(at);
+  m->tags_from = flow_calendar_find(&m->tags_read, wf_max(m->left + 1, quiet), 1) + 1;
   m->evict_from = flow_after(at, found->evicts_dirty ? m->line_cycles : 1, FLOW_W_L2_VICTIMS);
-  return flow_event(m->log, flow_after(at, 1, FLOW_W_L2_VICTIMS));
+  at = flow_after(at, 1, FLOW_W_L2_VICTIMS);
+  if (quiet > flow_cycle(m->enter_from)) at = flow_not_before(at, quiet + LOOK, FLOW_W_L2_VICTIMS);
+  return flow_event(m->log, take_turn(m, at));
 }
 
 typedef struct served {
@@ -343,16 +353,17 @@ static served answer_arriving(flow_memory *m, const request *r, flow_time first,
 // The register is free behind the cycle returned. A dirty victim is written behind the read of the line.
 static flow_time release(flow_memory *m, uint32_t reg, flow_time asks, flow_time last, const l2_found *found) {
   if (!found->evicts) return flow_after(last, 1, FLOW_W_L2_LATENCY);
-  const uint64_t left = flow_cycle(asks) - 1;
+  const uint64_t left = m->left;
   if (found->evicts_dirty) {
     const uint64_t address = found->victim * m->line_bytes;
+    const flow_time gone_from = flow_at(asks, left + 1, FLOW_W_L2_VICTIMS);
     hold_up(m, left);
     if (m->dram != NULL) {
-      const flow_time sent = send_words(m, flow_after(asks, POSTED, FLOW_W_L2_VICTIMS), m->line_bytes);
+      const flow_time sent = send_words(m, flow_after(gone_from, POSTED, FLOW_W_L2_VICTIMS), m->line_bytes);
       return flow_dram_post(
           m->dram, &(flow_posted){sent, flow_event(m->log, last), address, m->line_bytes, reg, m->registers.turn[reg]});
     }
-    const flow_time gone = backing_write(m, asks, address, m->line_bytes);
+    const flow_time gone = backing_write(m, gone_from, address, m->line_bytes);
     return flow_after(flow_later(last, gone), 1, FLOW_W_L2_VICTIMS);
   }
   last = flow_event(m->log, last);
