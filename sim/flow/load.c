@@ -320,9 +320,14 @@ static flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) 
   flow_load *l = &e->load;
   const uint64_t from = flow_cycle(ready), count = wf_min(wf_max(p->taken, p->span), FLOW_CALENDAR_BITS);
   if (from >= l->path_until) return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
-  const uint64_t at = flow_calendar_find(&l->path, from, count);
-  if (at > from) {
-    flow_memory_answer_waits(e->memory, from, at);
+  uint64_t at = from, shown = from;
+  do {
+    shown = flow_memory_answer_from(e->memory, at, (uint32_t)p->span);
+    at = flow_calendar_find(&l->path, shown, count);
+  } while (at != shown);
+  shown = flow_memory_answer_from(e->memory, from, 1);
+  if (at > shown) {
+    flow_memory_answer_waits(e->memory, shown, at);
     ready = flow_at(ready, at, FLOW_W_LOAD_PATH);
   }
   return flow_memory_answer(e->memory, ready, (uint32_t)p->span);

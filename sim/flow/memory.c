@@ -143,6 +143,10 @@ flow_time flow_memory_answer(flow_memory *m, flow_time at, uint32_t cycles) {
   return flow_pipe_take(m->log, &m->answers, at, cycles, FLOW_W_BUS);
 }
 
+uint64_t flow_memory_answer_from(const flow_memory *m, uint64_t at, uint32_t cycles) {
+  return flow_calendar_find(&m->answers.taken, at, wf_min(cycles, FLOW_CALENDAR_BITS));
+}
+
 void flow_memory_answer_waits(flow_memory *m, uint64_t from, uint64_t until) {
   flow_calendar_mark(&m->answers.taken, from, until - from);
 }

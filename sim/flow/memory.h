@@ -36,6 +36,8 @@ flow_answer flow_memory_read(flow_memory *m, flow_time at, uint64_t address, uin
 flow_time flow_memory_write(flow_memory *m, flow_time at, uint64_t address, uint32_t bytes, bool partial);
 // Takes `cycles` of the answer channel in a row.
 flow_time flow_memory_answer(flow_memory *m, flow_time at, uint32_t cycles);
+// The first cycle from which so many are free.
+uint64_t flow_memory_answer_from(const flow_memory *m, uint64_t at, uint32_t cycles);
 // An answer stands on the channel and is not taken.
 void flow_memory_answer_waits(flow_memory *m, uint64_t from, uint64_t until);
 // A line of the host; returns the cycle of its last beat.

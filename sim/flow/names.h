@@ -40,6 +40,7 @@
 #define flow_loops_step flow_loops_step_recorded
 #define flow_loops_wake flow_loops_wake_recorded
 #define flow_memory_answer flow_memory_answer_recorded
+#define flow_memory_answer_from flow_memory_answer_from_recorded
 #define flow_memory_answer_waits flow_memory_answer_waits_recorded
 #define flow_memory_counts flow_memory_counts_recorded
 #define flow_memory_create flow_memory_create_recorded
