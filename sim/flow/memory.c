@@ -261,7 +261,6 @@ static flow_time evict(flow_memory *m, flow_time at, const l2_found *found) {
   m->tags_from = flow_calendar_find(&m->tags_read, wf_max(m->left + 1, quiet), 1) + 1;
   m->evict_from = flow_after(at, found->evicts_dirty ? m->line_cycles : 1, FLOW_W_L2_VICTIMS);
   at = flow_after(at, 1, FLOW_W_L2_VICTIMS);
-  if (quiet > flow_cycle(m->enter_from)) at = flow_not_before(at, quiet + LOOK, FLOW_W_L2_VICTIMS);
   return flow_event(m->log, take_turn(m, at));
 }
 
