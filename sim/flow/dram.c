@@ -328,7 +328,8 @@ static void write_first(flow_dram *d, uint64_t start) {
   hold_row(d, w->bank, &w->bank->of[w->session], data, d->t.burst, true);
   const flow_time t = data_event(d, w->at, w->from - d->t.write, data, d->t.burst, true);
   w->bank->user = t;
-  tell(d, &w->line, flow_event(d->log, free_behind(d, &w->line, flow_at(t, end_of(d, data + d->t.burst), FLOW_W_DRAM_LATENCY))));
+  tell(d, &w->line,
+       flow_event(d->log, free_behind(d, &w->line, flow_at(t, end_of(d, data + d->t.burst), FLOW_W_DRAM_LATENCY))));
 }
 
 // Writes whose command comes before one in tick `column` get their data; their registers learn of it.
@@ -344,8 +345,8 @@ static void write_before(flow_dram *d, uint64_t column) {
   }
 }
 
-// Its row is opened. Reads that are ready go first, so the data waits; returns the cycle in which the register is free as
-// far as is known.
+// Its row is opened. Reads that are ready go first, so the data waits; returns the cycle in which the register is free
+// as far as is known.
 flow_time flow_dram_post(flow_dram *d, const flow_posted *line) {
   if (d->waits == POSTED) write_before(d, FLOW_NEVER - d->t.write);
   const place p = place_of(d, line->sent, line->address, line->bytes, true);
@@ -353,7 +354,8 @@ flow_time flow_dram_post(flow_dram *d, const flow_posted *line) {
   session *s = enter_session(d, &p, &t);
   const uint64_t from = wf_max(p.arrival, s->column_from) + d->t.write, start = gap_from(d, from);
   posted *w = make_room(d, from);
-  *w = (posted){.line = *line, .at = flow_event(d->log, t), .bank = p.bank, .session = (uint32_t)(s - p.bank->of), .from = from};
+  *w = (posted){
+      .line = *line, .at = flow_event(d->log, t), .bank = p.bank, .session = (uint32_t)(s - p.bank->of), .from = from};
   hold_row(d, p.bank, s, start, p.ticks, true);
   const flow_time at = w->at;
   if (w == &d->posted[d->first % POSTED]) d->gap = start;

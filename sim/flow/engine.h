@@ -158,8 +158,8 @@ typedef struct flow_load {
   flow_calendar path;      // it holds a burst whose beats are over
   uint64_t path_until;     // the last of these cycles
   flow_time merged_until;  // the merger's row is written
-  uint32_t path_room;  // rows between controller and reader
-  uint32_t lag;        // from a narrow row's last beat to its write
+  uint32_t path_room;      // rows between controller and reader
+  uint32_t lag;            // from a narrow row's last beat to its write
   uint32_t beat_bytes, max_bytes;
   uint32_t scale_cycles;  // of a narrow row that is scaled
   uint32_t scale_latency;
@@ -279,8 +279,8 @@ typedef struct flow_execute {
   uint64_t result_delay;  // from the fetch of a row to its result
   uint64_t enter_delay;   // from the fetch of a row to its entry into the mesh
   flow_walk walk;
-  uint64_t fed_from;      // a row that is fetched in this cycle enters the mesh behind those that were
-  uint32_t limit, tags;   // products in flight; requests in the mesh
+  uint64_t fed_from;     // a row that is fetched in this cycle enters the mesh behind those that were
+  uint32_t limit, tags;  // products in flight; requests in the mesh
   uint32_t garbage;
   uint32_t first, count;  // products in flight, a ring
   uint32_t out;           // of them, the first ones: those whose end is known

@@ -333,8 +333,9 @@ static flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) 
   return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
 }
 
-// The path behind a burst whose first beat was taken in `first`; returns the cycle in which its last row is merged. Rows
-// that are written for several cycles each keep the next one in the merger, and the burst behind that on the channel.
+// The path behind a burst whose first beat was taken in `first`; returns the cycle in which its last row is merged.
+// Rows that are written for several cycles each keep the next one in the merger, and the burst behind that on the
+// channel.
 static flow_time merge(flow_load *l, const flow_passage *p, flow_time first) {
   flow_time merged = flow_after(first, p->merged, FLOW_W_BUS);
   if (p->each == 1 && p->taken == p->span) return merged;

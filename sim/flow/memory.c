@@ -66,8 +66,8 @@ struct flow_memory {
   uint64_t works_for[FLOW_REGISTERS];  // set
   flow_time enter_from;
   uint64_t poll_at, poll_cycles;  // of the front end's word
-  flow_time register_before;   // what the request before waited for
-  flow_time entered[WAITING];  // by beat of the requests, a ring: when its request entered
+  flow_time register_before;      // what the request before waited for
+  flow_time entered[WAITING];     // by beat of the requests, a ring: when its request entered
   uint32_t beats_entered;
   flow_time evict_from;
   flow_calendar tags_read;  // cycles

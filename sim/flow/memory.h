@@ -51,7 +51,8 @@ void flow_dram_destroy(flow_dram *d);
 uint64_t flow_dram_soonest(const flow_dram *d);
 flow_time flow_dram_ask(flow_dram *d, flow_time at, uint64_t address, uint32_t bytes, bool write);
 
-// A dirty line of the L2, sent to the DRAM; its register is free when that has it and the line it made room for is there.
+// A dirty line of the L2, sent to the DRAM; its register is free when that has it and the line it made room for is
+// there.
 typedef struct flow_posted {
   flow_time sent, last;
   uint64_t address;

@@ -5,7 +5,8 @@
 // Block n leaves each place in the earliest cycle in which it can, one in a cycle (BLOCKS):
 //   requested   while fewer than 2 wait for dispatch
 //   dispatched  its bank is read: room in the norm queue (read_delay + 2), no sum is added to in its bank, as far as
-//               that is known: else it asks again later; the command ends a cycle after that of its last block (STORE_END)
+//               that is known: else it asks again later; the command ends a cycle after that of its last block
+//               (STORE_END)
 //   entered     room in the scale queue (read_delay + 2), behind the normaliser (2), and in it: a row that it takes
 //               statistics of keeps it for as long as it computes (STATISTICS)
 //   scaled      room in the issue queue (read_delay + 1) and in the scale units

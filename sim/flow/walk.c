@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See walk.h. Operands A, B and D are 0, 1 and 2; D is walked last row first.
 //
-//   fires     an operand of a row, when no other is at an earlier row, and no earlier one of this row is in its bank, live
+//   fires     an operand of a row, when no other is at an earlier row, and no earlier one of this row is in its bank,
+//   live
 //             or not (ONE_BANK); live: its bank is not written (BANK), and of the accumulator not added to
 //   entry     what fires in a cycle; of those that the mesh has not taken there are at most read_delay + 1 (CONTROL)
 //   taken     one in a cycle, in order, when its rows are there: those of the accumulator come through the store path
@@ -18,8 +19,12 @@ static flow_walked walked(const flow_engine *e, const flow_operand *o, bool last
   if (o == NULL) return (flow_walked){.read = false};
   const uint32_t rows = (uint32_t)wf_min(o->rows, e->d.dim);
   if (last_first)
-    return (flow_walked){.first = o->first + e->d.dim - 1, .step = UINT32_MAX, .from = e->d.dim - rows, .past = e->d.dim,
-                         .read = true, .acc = o->acc};
+    return (flow_walked){.first = o->first + e->d.dim - 1,
+                         .step = UINT32_MAX,
+                         .from = e->d.dim - rows,
+                         .past = e->d.dim,
+                         .read = true,
+                         .acc = o->acc};
   return (flow_walked){.first = o->first, .step = step, .past = rows, .read = true, .acc = o->acc};
 }
 

@@ -14,8 +14,8 @@ typedef struct flow_operands {
 // Each operand stays in a bank of the scratchpad of its own: rows pass one in a cycle.
 bool flow_walk_is_plain(const flow_engine *e, const flow_operands *o, uint32_t total);
 void flow_walk_begin(flow_engine *e, const flow_operands *o, uint32_t total);
-// Goes on in the cycles from `at` up to `known`, and returns the cycle behind them or behind the last row; `left` is set
-// to the rows that are left, `passed` to those that passed.
+// Goes on in the cycles from `at` up to `known`, and returns the cycle behind them or behind the last row; `left` is
+// set to the rows that are left, `passed` to those that passed.
 uint64_t flow_walk_on(flow_engine *e, uint64_t at, uint64_t known, uint64_t *left, uint64_t *passed);
 
 #endif
