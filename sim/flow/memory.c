@@ -11,8 +11,9 @@
 //   miss      evicts in enters + 2, asks a cycle later; the line arrives word by word; answer behind the first word, or
 //             the last one if the request does not start with the line; the register is free behind the last word and
 //             the victim                                                                                (MISS)
-//   victim    clean: taken note of 5 cycles later at the earliest, in a cycle without a word, one per cycle, at most
-//             four on their way (CLEAN_VICTIM); dirty: takes the channel for a line (DIRTY_VICTIM)
+//   victim    leaves when the tags have noted the one before (TAGS); clean: taken note of 5 cycles later at the
+//             earliest, in a cycle without a word, one per cycle, at most four on their way (CLEAN_VICTIM); dirty:
+//             takes the channel for a line, and its data waits for a gap between reads (DIRTY_VICTIM)
 // Tags are those of sim/memsys/l2_tags.h: what hits is looked up.
 #include "sim/flow/memory.h"
 
@@ -245,7 +246,7 @@ static uint64_t entrance_quiet(const flow_memory *m) {
   return from + count;
 }
 
-// A register does one thing in a cycle, and one register: who comes round again waits for those that have just come.
+// One register does one thing in a cycle (TURNS).
 static flow_time take_turn(flow_memory *m, flow_time at) {
   return flow_not_before(at, flow_calendar_take(&m->turns, flow_cycle(at), 1), FLOW_W_L2_VICTIMS);
 }
