@@ -80,6 +80,7 @@ struct flow_memory {
   uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
   uint32_t moves;
   uint64_t moved_until;
+  flow_calendar placed;  // beats of hits in the pipe
   flow_calendar moving;  // cycles of all of them
   departure departing[FLOW_REGISTERS];
   uint32_t departures;
@@ -330,6 +331,7 @@ static inline __attribute__((always_inline)) served serve_hit(flow_memory *m, co
   if (line->available > flow_cycle(ripe)) ripe = flow_at(ripe, line->available + 1, FLOW_W_L2_SET);
   const uint64_t at = enter_pipe(m, r, flow_cycle(ripe)), last = behind_moves(m, r, at);
   if (last >= at + r->beats) flow_calendar_mark(&m->pipe.taken, at + r->beats, last + 1 - (at + r->beats));
+  flow_calendar_mark(&m->placed, at, r->beats);
   const flow_time first = flow_pipe_hold(m->log, &m->pipe, ripe, at, last + 1 - at, FLOW_W_L2_PIPE);
   return (served){.first = first, .last = last, .free = first};
 }
@@ -339,6 +341,13 @@ static void hold_up(flow_memory *m, uint64_t at) {
   move_line(m, at);
   if (at > WRITTEN && flow_calendar_count(&m->pipe.taken, at - WRITTEN, WRITTEN + 1) != 0)
     for (uint64_t n = 0, from = at; n < BANKS; n++) from = flow_calendar_take(&m->pipe.taken, from, 1) + 1;
+}
+
+// Beats of answers that were given a place in the pipe while the line's words come go at the pace of the words, as they
+// pass the same banks in the same order. Their places are kept; what they lose is taken from those behind.
+static void slow_down(flow_memory *m, uint64_t start) {
+  uint64_t beats = flow_calendar_count(&m->placed, start, wf_min(m->line_cycles, FLOW_CALENDAR_BITS));
+  for (beats *= m->spacing - 1; beats > 0; beats--) start = flow_calendar_take(&m->pipe.taken, start, 1) + 1;
 }
 
 // The answer follows the words of the line, which arrive from `first` on.
@@ -387,6 +396,7 @@ static __attribute__((noinline)) served serve_miss(flow_memory *m, const request
   } else {
     first = backing_read(m, asks, r->line * m->line_bytes, m->line_bytes);
     move_line(m, flow_cycle(first));
+    slow_down(m, flow_cycle(first));
     last = flow_after(first, m->line_cycles - 1, FLOW_W_MEMORY_WIDTH);
   }
   found->line->available = flow_cycle(first);
