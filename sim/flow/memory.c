@@ -336,18 +336,17 @@ static inline __attribute__((always_inline)) served serve_hit(flow_memory *m, co
   return (served){.first = first, .last = last, .free = first};
 }
 
-// A dirty victim leaves: beats on their way to the banks wait, and the pipe with them.
-static void hold_up(flow_memory *m, uint64_t at) {
-  move_line(m, at);
-  if (at > WRITTEN && flow_calendar_count(&m->pipe.taken, at - WRITTEN, WRITTEN + 1) != 0)
-    for (uint64_t n = 0, from = at; n < BANKS; n++) from = flow_calendar_take(&m->pipe.taken, from, 1) + 1;
-}
-
 // Beats of answers that were given a place in the pipe while the line's words come go at the pace of the words, as they
 // pass the same banks in the same order. Their places are kept; what they lose is taken from those behind.
 static void slow_down(flow_memory *m, uint64_t start) {
   uint64_t beats = flow_calendar_count(&m->placed, start, wf_min(m->line_cycles, FLOW_CALENDAR_BITS));
   for (beats *= m->spacing - 1; beats > 0; beats--) start = flow_calendar_take(&m->pipe.taken, start, 1) + 1;
+}
+
+// A dirty victim leaves: so do beats beside its words.
+static void hold_up(flow_memory *m, uint64_t at) {
+  move_line(m, at);
+  slow_down(m, at);
 }
 
 // The answer follows the words of the line, which arrive from `first` on.
