@@ -41,6 +41,7 @@ static bool check_range(lang_lowerer *l, const lang_ast *node, const lang_lower_
   for (int d = 0; d < p->rank; d++) {
     const int64_t extent = p->dim[d].extent, reach = p->dim[d].step * (p->dim[d].size - 1);
     int64_t sweep;
+    if (extent < 1) return lang_lower_fail(l, node, "dimension %d of this block ends before its first element", d);
     if (!lang_lower_index_bounds(l->program, &p->dim[d].offset, &least, &most) ||
         __builtin_add_overflow(most, reach, &most))
       return lang_lower_fail(l, node, "the offset of dimension %d does not fit in 64 bits", d);

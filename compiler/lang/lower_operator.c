@@ -333,7 +333,8 @@ bool lang_lower_unary(lang_lowerer *l, const lang_ast *node, int into, lang_lowe
   }
   if (!lang_lower_eval(l, node->a, BLOCK_NONE, &a)) return false;
   const lang_lower_value minus_one = lang_lower_int(-1);
-  if (node->op == AST_PLUS) {
+  const bool has_sign = a.kind == VALUE_BLOCK || a.kind == VALUE_INDEX || a.kind == VALUE_INDEXES;
+  if (node->op == AST_PLUS && (has_sign || lang_lower_is_number(&a, &number))) {
     *result = a;
     return true;
   }
