@@ -441,7 +441,7 @@ static void random_programs_are_near(void **state) {
       assert_true(error < 0.25);
       sum += error;
     }
-    assert_true(sum / PROGRAMS < 0.06);
+    assert_true(sum / PROGRAMS < 0.04);
   }
 }
 
