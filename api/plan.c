@@ -199,7 +199,8 @@ weft_status weft_ranks_describe(const weft_ranks *ranks, weft_ranks_facts *facts
 
 weft_status weft_ranks_serve(weft_session *s, const weft_ranks *ranks, const weft_plan *plan) {
   if (!api_begin(s, "ranks") || !api_given(s, ranks, "the ranks") || !api_given(s, plan, "the plan")) return WEFT_USAGE;
-  if (!ranks->group.launched || ranks->group.rank == 0) return api_refuse(s, "the first rank has nobody to serve");
+  if (!ranks->group.launched || ranks->group.rank == 0)
+    return api_refuse(s, "rank 0 is the one that the other ranks serve");
   const sweep_spec *spec = &plan->spec;
   const sweep_work_context context = {spec->programs, spec->program_count, spec->tech};
   sweep_pool_serve(ranks->group.socket, spec->timeout, sweep_work_measure, &context);

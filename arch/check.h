@@ -41,8 +41,8 @@ bool arch_checker_command(arch_checker *checker, const arch_command *command, ar
 // after the sums have left with a C.
 uint64_t arch_checker_undefined(const arch_checker *checker);
 
-// How many legal loops were walked through, primitive by primitive, for commands without a sink: those that are like
-// one before, but for addresses of main memory, are not.
+// How many legal loops the checker walked through, primitive by primitive, for commands without a sink. It does not
+// walk through a loop that is like one before but for addresses of main memory.
 uint64_t arch_checker_walked(const arch_checker *checker);
 
 // The registers after the last command that passed.

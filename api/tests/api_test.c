@@ -482,13 +482,6 @@ static const char sweep_text[] =
 static const char layers_text[] =
     "name: two\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n  - {name: b, P: 9, K: 24, C: 16}\n";
 
-static void write_file(const char *path, const char *text) {
-  FILE *out = fopen(path, "w");
-  assert_non_null(out);
-  fputs(text, out);
-  fclose(out);
-}
-
 static void enter_folder(void) {
   static char folder[] = "/tmp/weft-api-XXXXXX";
   assert_non_null(mkdtemp(folder));

@@ -81,7 +81,7 @@ static size_t cause_count(void) {
   return count;
 }
 
-// Causes add up to the difference; none is beyond those that have names.
+// The cycles of the causes add up to the difference, and every cause has a name.
 static void expect_sum(const weft_crosscheck_row *row) {
   int64_t sum = 0;
   for (size_t c = 0; c < WEFT_CAUSES_MAX; c++) {

@@ -11,7 +11,7 @@ static const char sweep_text[] =
 static const char layers_text[] = "name: one\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n";
 static const char *const files[] = {"cycle.yaml", "flow.yaml", "layers.yaml", "s.sqlite", "s.sqlite-lock"};
 
-static void write_file(const char *path, const char *text, const char *more) {
+static void write_both(const char *path, const char *text, const char *more) {
   FILE *out = fopen(path, "w");
   assert_non_null(out);
   fprintf(out, "%s%s", text, more);
@@ -83,9 +83,9 @@ static void test_fronts(void **state) {
   weft_session *s = open_session();
   assert_non_null(mkdtemp(folder));
   assert_int_equal(chdir(folder), 0);
-  write_file("cycle.yaml", sweep_text, "");
-  write_file("flow.yaml", sweep_text, "fidelity: flow\n");
-  write_file("layers.yaml", layers_text, "");
+  write_both("cycle.yaml", sweep_text, "");
+  write_both("flow.yaml", sweep_text, "fidelity: flow\n");
+  write_both("layers.yaml", layers_text, "");
   measure(s, "cycle.yaml");
   weft_fronts *fronts = weft_fronts_compare(s, "s.sqlite");
   expect(s, WEFT_OK);

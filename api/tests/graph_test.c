@@ -8,13 +8,6 @@
 #include "base/alloc.h"
 #include "compiler/onnx/tests/build.h"
 
-static void write_file(const char *path, const uint8_t *bytes, size_t length) {
-  FILE *out = fopen(path, "wb");
-  assert_non_null(out);
-  assert_int_equal(fwrite(bytes, 1, length, out), length);
-  fclose(out);
-}
-
 // model.onnx, and b.pb for its second input.
 static void write_files(void) {
   built b;
@@ -25,14 +18,14 @@ static void write_files(void) {
   constant->n_float_data = 4;
   constant->float_data = (float[]){1, 2, 3, 4};
   assert_true(onnx__tensor_proto__get_packed_size(constant) <= sizeof bytes);
-  write_file("b.pb", bytes, onnx__tensor_proto__pack(constant, bytes));
+  write_bytes("b.pb", bytes, onnx__tensor_proto__pack(constant, bytes));
   build_input(&b, "x", 2, (const int64_t[]){-1, -2});
   build_input(&b, "b", 1, (const int64_t[]){4});
   build_node(&b, (text_node){"Add", "x,b", "y"});
   build_node(&b, (text_node){"Relu", "y", "z"});
   build_output(&b, "z");
   assert_true(onnx__model_proto__get_packed_size(&b.model) <= sizeof bytes);
-  write_file("model.onnx", bytes, onnx__model_proto__pack(&b.model, bytes));
+  write_bytes("model.onnx", bytes, onnx__model_proto__pack(&b.model, bytes));
   wf_arena_destroy(b.arena);
 }
 

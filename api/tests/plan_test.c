@@ -10,13 +10,6 @@ static const char sweep_text[] =
 static const char layers_text[] =
     "name: one\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n  - {name: b, P: 8, K: 24, C: 16}\n";
 
-static void write_file(const char *path, const char *text) {
-  FILE *out = fopen(path, "w");
-  assert_non_null(out);
-  fputs(text, out);
-  fclose(out);
-}
-
 static weft_plan *plan_of(weft_session *s, const char *engine, weft_plan_facts *facts) {
   weft_plan *plan = weft_plan_load(s, "sweep.yaml", engine);
   expect(s, WEFT_OK);

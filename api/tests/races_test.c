@@ -8,13 +8,6 @@
 #include "base/alloc.h"
 #include "sim/elf/tests/elf_build.h"
 
-static void write_file(const char *path, const void *bytes, size_t length) {
-  FILE *out = fopen(path, "wb");
-  assert_non_null(out);
-  assert_int_equal(fwrite(bytes, 1, length, out), length);
-  fclose(out);
-}
-
 // ---- traces
 
 static void write_trace(const weft_array *array, const char *between) {
@@ -26,7 +19,7 @@ static void write_trace(const weft_array *array, const char *between) {
            "mvout dram=0x80100000 local=acc:0x0 cols=4 rows=4\n%s"
            "mvin dram=0x80100008 local=sp:0x0 cols=4 rows=2\nend commands=4 unrecorded\n",
            weft_array_name(array), weft_array_hash(array), between);
-  write_file("store.trace", text, strlen(text));
+  write_bytes("store.trace", text, strlen(text));
 }
 
 static weft_races *find(weft_session *s, const char *path, const weft_array *array, const weft_races_options *options,
@@ -96,7 +89,7 @@ static void test_ending(void **state) {
   const elf_build b = {.entry = BASE, .segments = {{BASE, sizeof code, code, sizeof code, PF_R | PF_X}}};
   size_t length;
   uint8_t *bytes = elf_build_file(&b, &length);
-  write_file("loop.elf", bytes, length);
+  write_bytes("loop.elf", bytes, length);
   wf_free(bytes);
   weft_session *s = open_session();
   weft_array *array = load(s, "dim4");
@@ -126,7 +119,7 @@ static void test_tokens(void **state) {
   weft_session *s = open_session();
   weft_races_facts facts;
   bool tokens = false;
-  write_file("race.tokens", program, strlen(program));
+  write_bytes("race.tokens", program, strlen(program));
   assert_int_equal(weft_races_tokens(s, "race.tokens", &tokens), WEFT_OK);
   assert_true(tokens);
   weft_races *races = find(s, "race.tokens", NULL, NULL, &facts);

@@ -2,6 +2,8 @@
 // Shared by the tests of libweft: see session.h.
 #include "api/tests/session.h"
 
+#include <string.h>
+
 const char session_gemm[] =
     "from weft import *\n"
     "@jit\n"
@@ -53,6 +55,15 @@ weft_network *network(weft_session *s, const weft_array *array) {
   expect(s, WEFT_OK);
   return net;
 }
+
+void write_bytes(const char *path, const void *bytes, size_t length) {
+  FILE *out = fopen(path, "wb");
+  assert_non_null(out);
+  assert_int_equal(fwrite(bytes, 1, length, out), length);
+  fclose(out);
+}
+
+void write_file(const char *path, const char *text) { write_bytes(path, text, strlen(text)); }
 
 void fill(int8_t *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (int8_t)((seed = seed * 1103515245u + 12345u) >> 16);

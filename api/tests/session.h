@@ -24,6 +24,8 @@ void expect_message(weft_session *s, weft_status status, const char *part);
 weft_array *load(weft_session *s, const char *name);
 weft_kernel *compile(weft_session *s, const weft_array *array, const char *arguments);
 weft_network *network(weft_session *s, const weft_array *array);
+void write_file(const char *path, const char *text);
+void write_bytes(const char *path, const void *bytes, size_t length);
 void fill(int8_t *to, size_t count, unsigned seed);
 void multiply(const int8_t *a, const int8_t *b, int32_t *c);
 

@@ -11,13 +11,6 @@ static const char study_text[] =
     "arrays: [dim4]\nnetworks: [layers.yaml]\ncompress: [{channel: [0.5]}]\nmapping: [default]\n";
 static const char layers_text[] = "name: one\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n";
 
-static void write_file(const char *path, const char *text) {
-  FILE *out = fopen(path, "w");
-  assert_non_null(out);
-  fputs(text, out);
-  fclose(out);
-}
-
 static weft_study *load_study(weft_session *s, const char *engine, weft_study_facts *facts) {
   weft_study *study = weft_study_load(s, "small.yaml", engine);
   expect(s, WEFT_OK);

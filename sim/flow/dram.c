@@ -124,26 +124,29 @@ static void take_scattered(flow_dram *d, uint64_t at, uint64_t ticks) {
   for (; ticks > 0; ticks--) at = flow_calendar_take(&d->data.taken, at, 1) + 1;
 }
 
-static batch *batch_of(flow_dram *d, uint64_t at, uint64_t tail) {
+// The place of the batch that a write in `at` joins; BATCHES: none.
+static uint32_t batch_of(const flow_dram *d, uint64_t at, uint64_t tail) {
   for (uint32_t i = 0; i < BATCHES; i++) {
-    batch *b = &d->batch[(d->last + BATCHES - i) % BATCHES];
-    if (at < b->reads_from && at + tail >= b->from) return b;
+    const uint32_t place = (d->last + BATCHES - i) % BATCHES;
+    const batch *b = &d->batch[place];
+    if (at < b->reads_from && at + tail >= b->from) return place;
   }
-  return NULL;
+  return BATCHES;
 }
 
 // A write that comes while reads wait behind another one goes at once. Reads that have their place already stay in it:
 // what the turn costs is taken from those behind.
 static uint64_t take_write_data(flow_dram *d, uint64_t at, uint64_t ticks) {
   const uint64_t tail = d->t.write_to_read + d->t.read;
-  batch *b = batch_of(d, at, tail);
-  if (b == NULL) {
+  const uint32_t place = batch_of(d, at, tail);
+  if (place == BATCHES) {
     const uint64_t start = flow_calendar_take(&d->data.taken, at, ticks);
     d->last = (d->last + 1) % BATCHES;
     d->batch[d->last] = (batch){.from = start, .until = start + ticks, .reads_from = start + ticks + tail};
     take_scattered(d, start + ticks, tail);
     return start;
   }
+  batch *b = &d->batch[place];
   const uint64_t start = wf_max(b->until, at), before = b->reads_from;
   b->until = start + ticks;
   b->reads_from = b->until + tail;
@@ -285,8 +288,8 @@ static flow_time transact(flow_dram *d, flow_time t, const place *p, bool write)
 
 // The first tick of data that could come from tick `from` on: behind other writes, or in a gap of the reads known.
 static uint64_t gap_from(const flow_dram *d, uint64_t from) {
-  const batch *b = batch_of((flow_dram *)d, from, 0);
-  if (b != NULL) return wf_max(b->until, from);
+  const uint32_t joined = batch_of(d, from, 0);
+  if (joined != BATCHES) return wf_max(d->batch[joined].until, from);
   return wf_max(from, flow_calendar_find(&d->data.taken, from - 1, GAP) + 1);
 }
 

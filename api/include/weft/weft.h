@@ -14,6 +14,9 @@
 // Structs begin with their size, which the caller sets to sizeof: programs compiled against an older or a newer header
 // work with this library. Fields of 0 are the defaults of options. Texts that structs point to live as long as the
 // object they are of.
+//
+// One header on purpose, however long: the reference page, the Python package and the list of versioned symbols are
+// each made of this file alone.
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -403,7 +406,7 @@ typedef struct weft_races_facts {
   size_t size;
   bool tokens;  // a program with tokens
   weft_ending ending;
-  uint64_t races;                                        // also those that are not kept
+  uint64_t races;                                        // that were found, of which the first ones are kept
   uint64_t ordered;                                      // conflicting pairs that are in order
   uint64_t commands, primitives, fences, hart_accesses;  // without tokens
   uint64_t instructions, units;                          // with tokens
