@@ -334,6 +334,43 @@ static void small_programs_take_equal_cycles(void **state) {
   }
 }
 
+static void push_text(program *p, const char *format, ...) {
+  char text[ISA_TEXT_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  isa_text_error error;
+  arch_command *k = &p->commands[p->count++];
+  assert_true(p->count <= COMMANDS);
+  *k = (arch_command){0};
+  k->insn = isa_parse(REVISION, text, &k->rs1, &k->rs2, &error);
+  assert_non_null(k->insn);
+  k->funct = (uint8_t)k->insn->funct;
+}
+
+// Rows are stored from the accumulator bank that products add to, which keep the stores waiting.
+static void stores_beside_sums_are_near(void **state) {
+  (void)state;
+  enum { ROUNDS = 6, TILES = 16 };
+  program p = {.count = 0};
+  config_store(&p, 64);
+  config_execute(&p);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    const unsigned base = round % 2 * 256;
+    for (unsigned n = 0; n < TILES; n++) {
+      push_text(&p, "preload local=sp:0x2000 cols=16 rows=16 dest=acc:0x%x+acc dest_cols=16 dest_rows=16",
+                base + 16 * n);
+      push_text(&p, "compute_preloaded a=sp:0x0 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16");
+    }
+    for (unsigned n = 0; n < 4; n++)
+      push_text(&p, "mvout dram=0x%x local=acc:0x%x cols=64 rows=16", 0x80001000 + 1024 * (4 * round + n),
+                base + 64 * n);
+  }
+  const hw_array array = bare_array(20);
+  expect_near("BLOCKS", &array, &p, 2);
+}
+
 // ---- random programs
 
 static uint64_t run_random_with(const sim_engine_ops *ops, const sim_engine_options *options, const sim_gen_program *p,
@@ -669,6 +706,7 @@ int main(void) {
       cmocka_unit_test(products_are_near),
       cmocka_unit_test(products_beside_loads_are_near),
       cmocka_unit_test(small_programs_take_equal_cycles),
+      cmocka_unit_test(stores_beside_sums_are_near),
       cmocka_unit_test(random_programs_are_near),
       cmocka_unit_test(random_programs_without_an_l2_are_nearer),
       cmocka_unit_test(random_arrays_run_to_their_end),
