@@ -14,6 +14,7 @@
 
 #include "base/number.h"
 #include "sim/cycle/execute.h"
+#include "sim/cycle/skip/fetch.h"
 
 // Feeds the row in the buffers in cycle `at`, and as many as follow it before `end`, one from each step that is there
 // in time; the steps are taken one cycle before their row is fed.
@@ -67,6 +68,7 @@ void cycle_feed_catch_up(cycle_engine *c, uint64_t now) {
 void cycle_feed_leave(cycle_engine *c, uint64_t at) {
   cycle_execute_mesh *m = &c->execute->mesh;
   if (!m->sleeps) return;
+  cycle_fetch_catch_up(c, at);  // the control queue as the mesh would see it
   cycle_feed_catch_up(c, at);
   m->sleeps = false;
   c->wake[CYCLE_MESH] = at;
