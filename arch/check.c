@@ -109,6 +109,12 @@ bool arch_check_byte_rows(arch_checker *checker, const char *verb, uint64_t addr
   return true;
 }
 
+static bool check_config_ld(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
+  if (!isa_get_config_ld_packed(rs1, rs2) || checker->array->load.packed_int4) return true;
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL,
+                         "packed rows, and this array cannot widen int4 (load.packed_int4)");
+}
+
 static bool check_config_st(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (isa_get_config_st_pool_stride(rs1, rs2) != 0 && !checker->array->units.max_pool)
     return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no pooling unit");
@@ -154,6 +160,8 @@ static bool check_rules(arch_checker *checker, isa_id id, uint64_t rs1, uint64_t
   switch (id) {
     case ISA_CONFIG_EX:
       return arch_check_config_ex(checker, rs1, rs2);
+    case ISA_CONFIG_LD:
+      return check_config_ld(checker, rs1, rs2);
     case ISA_CONFIG_ST:
       return check_config_st(checker, rs1, rs2);
     case ISA_CONFIG_NORM:

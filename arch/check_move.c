@@ -59,7 +59,20 @@ static bool check_load_shape(arch_checker *checker, const load *l) {
 static bool check_load_memory(arch_checker *checker, const load *l) {
   if (l->dram == 0) return true;
   uint32_t rows = l->state->stride_bytes == 0 ? 1 : l->rows;
-  return arch_check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, (uint64_t)l->cols * l->bytes);
+  uint64_t length = l->state->packed ? l->cols / 2 : (uint64_t)l->cols * l->bytes;
+  return arch_check_byte_rows(checker, "reads", l->dram, rows, l->state->stride_bytes, length);
+}
+
+// Zeros are not read. A row is whole bytes, and the loop unrollers count in elements of one byte.
+static bool check_packed(arch_checker *checker, const load *l) {
+  if (!l->state->packed || l->dram == 0) return true;
+  if (l->to.accumulator)
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "packed rows go to the scratchpad, not to the accumulator");
+  if (l->cols % 2 != 0)
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%u columns of packed rows, which hold two a byte", l->cols);
+  if (checker->loop == NULL) return true;
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "load state %u is packed, and loops move whole bytes",
+                         (unsigned)(l->state - checker->config.load));
 }
 
 bool arch_check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2) {
@@ -71,7 +84,7 @@ bool arch_check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64
   l.bytes = l.to.accumulator && !l.state->shrink ? checker->derived.acc_bytes : checker->derived.input_bytes;
   if (l.rows == 0 || l.cols == 0) return true;
   if (l.to.garbage) return arch_check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address has no rows to load into");
-  if (!check_load_shape(checker, &l)) return false;
+  if (!check_packed(checker, &l) || !check_load_shape(checker, &l)) return false;
   for (uint32_t b = 0; b < blocks_of(checker, l.cols); b++)
     if (!arch_check_rows(checker, "", l.to.accumulator, (int64_t)l.to.row + (int64_t)b * l.state->block_stride_rows,
                          l.rows, 1))

@@ -24,6 +24,7 @@ static void apply_load(arch_load_config *to, uint64_t rs1, uint64_t rs2) {
   to->block_stride_rows = (uint32_t)isa_get_config_ld_block_stride(rs1, rs2);
   to->pixel_repeats = (uint32_t)isa_get_config_ld_pixel_repeats(rs1, rs2);
   to->shrink = isa_get_config_ld_shrink(rs1, rs2);
+  to->packed = isa_get_config_ld_packed(rs1, rs2);
 }
 
 static void apply_image(arch_store_config *to, uint64_t rs1, uint64_t rs2) {

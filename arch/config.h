@@ -28,7 +28,13 @@ typedef struct arch_load_config {
   uint32_t block_stride_rows;
   uint32_t pixel_repeats;  // as written; 0 means 1
   bool shrink;
+  bool packed;  // int4 in memory, two a byte
 } arch_load_config;
+
+// Element n of a packed row: in the low half of its byte if n is even, two's complement.
+static inline int8_t arch_packed_element(const uint8_t *row, uint32_t n) {
+  return (int8_t)(((row[n / 2] >> (n % 2 * 4) & 15U) ^ 8U) - 8U);
+}
 
 typedef enum { ARCH_STORE_ROWS, ARCH_STORE_POOL, ARCH_STORE_IMAGE } arch_store_mode;
 

@@ -146,7 +146,7 @@ static void mark_live(const command_program *program, settings *all) {
 
 static bool same_load(const arch_load_config *a, const arch_load_config *b) {
   return a->stride_bytes == b->stride_bytes && a->scale == b->scale && a->block_stride_rows == b->block_stride_rows &&
-         a->pixel_repeats == b->pixel_repeats && a->shrink == b->shrink;
+         a->pixel_repeats == b->pixel_repeats && a->shrink == b->shrink && a->packed == b->packed;
 }
 
 static bool same_store(const arch_store_config *a, const arch_store_config *b) {
@@ -182,7 +182,7 @@ static registers unknown(const hw_array *array) {
   r.low.execute.weight_stationary = false;
   r.high = (arch_config){.store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1},
                          .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u}};
-  for (int s = 0; s < ARCH_LOAD_STATES; s++) r.high.load[s] = (arch_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true};
+  for (int s = 0; s < ARCH_LOAD_STATES; s++) r.high.load[s] = (arch_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true, true};
   return r;
 }
 

@@ -95,7 +95,7 @@ static void check_load(checker *k, const command_insn *c, unsigned state) {
   const uint32_t element = to.accumulator && !load->shrink ? k->derived.acc_bytes : k->derived.input_bytes;
   a.rows = load->stride_bytes == 0 ? 1 : isa_get_mvin_rows(c->rs1, c->rs2);
   a.stride = load->stride_bytes;
-  a.length = isa_get_mvin_cols(c->rs1, c->rs2) * element;
+  a.length = isa_get_mvin_cols(c->rs1, c->rs2) * element >> load->packed;
   if (!is_settled(k, &a)) refuse(k, c);
 }
 

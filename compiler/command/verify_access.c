@@ -9,7 +9,8 @@ static command_range load_range(const hw_derived *derived, const arch_load_confi
   const uint64_t rows = isa_get_mvin_rows(c->rs1, c->rs2), cols = isa_get_mvin_cols(c->rs1, c->rs2);
   if (rows == 0 || cols == 0 || c->rs1 == 0) return (command_range){0};
   const uint32_t element = to.accumulator && !state->shrink ? derived->acc_bytes : derived->input_bytes;
-  return (command_range){.address = c->rs1, .bytes = (rows - 1) * state->stride_bytes + cols * element};
+  const uint64_t length = state->packed ? cols / 2 : cols * element;
+  return (command_range){.address = c->rs1, .bytes = (rows - 1) * state->stride_bytes + length};
 }
 
 // Rows that a store writes, the last one's place counted in strides.

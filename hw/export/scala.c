@@ -83,6 +83,7 @@ static const fixed_value fixed_values[] = {
     {"isa.revision", "1", "the layout of the convolution loops is that of later Gemmini revisions"},
     {"mesh.max_matmuls", "0", "the generator derives it from the mesh's latency"},
     {"mesh.zero_skip", "false", "its PEs have no operand gating"},
+    {"load.packed_int4", "false", "its loads widen nothing"},
     {"scratchpad.read_pipeline", "fixed", "the pipelined read queue came with later Gemmini revisions"},
     {"store.order", "issued", "stores that wait for completion came with later Gemmini revisions"},
     {"units.transposer", "true", "the transposer cannot be left out"},

@@ -93,6 +93,7 @@ module weft_accel #(
     .LOAD_RESERVATION_ENTRIES(weft_array_pkg::LOAD_RESERVATION_ENTRIES),
     .LOAD_SCALE_UNITS(weft_array_pkg::LOAD_SCALE_UNITS),
     .LOAD_SCALE_LATENCY(weft_array_pkg::LOAD_SCALE_LATENCY),
+    .LOAD_PACKED_INT4(weft_array_pkg::LOAD_PACKED_INT4),
     .STORE_QUEUE(weft_array_pkg::STORE_QUEUE),
     .STORE_RESERVATION_ENTRIES(weft_array_pkg::STORE_RESERVATION_ENTRIES),
     .STORE_ORDER(weft_array_pkg::STORE_ORDER), .EXECUTE_QUEUE(weft_array_pkg::EXECUTE_QUEUE),

@@ -53,6 +53,7 @@ module weft_array #(
   parameter int LOAD_RESERVATION_ENTRIES = 8,
   parameter int LOAD_SCALE_UNITS = 4,
   parameter int LOAD_SCALE_LATENCY = 4,
+  parameter bit LOAD_PACKED_INT4 = 1'b0,
   parameter int STORE_QUEUE = 2,
   parameter int STORE_RESERVATION_ENTRIES = 4,
   parameter int STORE_ORDER = weft_pkg::STORE_ORDER_ISSUED,
@@ -221,15 +222,15 @@ module weft_array #(
   );
 
   // --- load controller ---------------------------------------------------------------------------
-  logic        ldq_valid, ldq_ready, ldq_acc_width, ldq_zeros, lda_valid, load_busy, ev_ld_dma,
-      ev_ld_active, ev_ld_spad;
+  logic        ldq_valid, ldq_ready, ldq_acc_width, ldq_packed, ldq_zeros, lda_valid, load_busy,
+      ev_ld_dma, ev_ld_active, ev_ld_spad;
   logic [63:0] ldq_addr;
   logic [31:0] ldq_laddr, ldq_scale;
   logic [15:0] ldq_cols, ldq_repeats, ldq_block_stride, lda_bytes;
   logic [7:0]  ldq_pixel_repeats, ldq_cmd, lda_cmd;
   weft_load_controller #(
     .DIM(DIM), .QUEUE(LOAD_QUEUE), .TRACKED(LOAD_COMMANDS), .ID_BITS(ID_BITS),
-    .ROW_BITS(ROW_BITS), .MAX_BLOCKS(MAX_BLOCK_LEN)
+    .ROW_BITS(ROW_BITS), .MAX_BLOCKS(MAX_BLOCK_LEN), .PACKED_INT4(LOAD_PACKED_INT4)
   ) u_load (
     .clk_i, .rst_ni,
     .ld_valid_i(ld_valid), .ld_ready_o(ld_ready), .ld_funct_i(ld_funct), .ld_rs1_i(ld_rs1),
@@ -239,7 +240,8 @@ module weft_array #(
     .ld_req_valid_o(ldq_valid), .ld_req_ready_i(ldq_ready), .ld_req_addr_o(ldq_addr),
     .ld_req_laddr_o(ldq_laddr),
     .ld_req_cols_o(ldq_cols), .ld_req_repeats_o(ldq_repeats), .ld_req_scale_o(ldq_scale),
-    .ld_req_acc_width_o(ldq_acc_width), .ld_req_zeros_o(ldq_zeros),
+    .ld_req_acc_width_o(ldq_acc_width), .ld_req_packed_o(ldq_packed),
+    .ld_req_zeros_o(ldq_zeros),
     .ld_req_block_stride_o(ldq_block_stride),
     .ld_req_pixel_repeats_o(ldq_pixel_repeats), .ld_req_cmd_o(ldq_cmd),
     .ld_resp_valid_i(lda_valid), .ld_resp_bytes_i(lda_bytes), .ld_resp_cmd_i(lda_cmd),
@@ -333,7 +335,7 @@ module weft_array #(
   );
 
   // --- local memory ------------------------------------------------------------------------------
-  logic                rdq_valid, rdq_ready, rdq_acc_width;
+  logic                rdq_valid, rdq_ready, rdq_acc_width, rdq_packed;
   logic [63:0]         rdq_addr, wrq_addr;
   logic [31:0]         rdq_laddr, rdq_scale, rda_scale;
   logic [15:0]         rdq_cols, rdq_repeats, rdq_block_stride, rda_repeats, rda_cols, rda_bytes,
@@ -364,7 +366,8 @@ module weft_array #(
     .ld_req_valid_i(ldq_valid), .ld_req_ready_o(ldq_ready), .ld_req_addr_i(ldq_addr),
     .ld_req_laddr_i(ldq_laddr),
     .ld_req_cols_i(ldq_cols), .ld_req_repeats_i(ldq_repeats), .ld_req_scale_i(ldq_scale),
-    .ld_req_acc_width_i(ldq_acc_width), .ld_req_zeros_i(ldq_zeros),
+    .ld_req_acc_width_i(ldq_acc_width), .ld_req_packed_i(ldq_packed),
+    .ld_req_zeros_i(ldq_zeros),
     .ld_req_block_stride_i(ldq_block_stride),
     .ld_req_pixel_repeats_i(ldq_pixel_repeats), .ld_req_cmd_i(ldq_cmd),
     .ld_resp_valid_o(lda_valid), .ld_resp_bytes_o(lda_bytes), .ld_resp_cmd_o(lda_cmd),
@@ -390,7 +393,8 @@ module weft_array #(
     .rd_req_valid_o(rdq_valid), .rd_req_ready_i(rdq_ready), .rd_req_addr_o(rdq_addr),
     .rd_req_laddr_o(rdq_laddr),
     .rd_req_cols_o(rdq_cols), .rd_req_repeats_o(rdq_repeats), .rd_req_scale_o(rdq_scale),
-    .rd_req_acc_width_o(rdq_acc_width), .rd_req_block_stride_o(rdq_block_stride),
+    .rd_req_acc_width_o(rdq_acc_width), .rd_req_packed_o(rdq_packed),
+    .rd_req_block_stride_o(rdq_block_stride),
     .rd_req_pixel_repeats_o(rdq_pixel_repeats), .rd_req_cmd_o(rdq_cmd),
     .rd_resp_valid_i(rda_valid), .rd_resp_ready_o(rda_ready), .rd_resp_data_i(rda_data),
     .rd_resp_addr_i(rda_addr),
@@ -421,13 +425,14 @@ module weft_array #(
   );
   weft_dma_reader #(
     .DIM(DIM), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(DMA_MAX_BURST_BYTES),
-    .IN_FLIGHT(DMA_READS_IN_FLIGHT), .ROW_BITS(ROW_BITS)
+    .IN_FLIGHT(DMA_READS_IN_FLIGHT), .ROW_BITS(ROW_BITS), .PACKED_INT4(LOAD_PACKED_INT4)
   ) u_reader (
     .clk_i, .rst_ni,
     .rd_req_valid_i(rdq_valid), .rd_req_ready_o(rdq_ready), .rd_req_addr_i(rdq_addr),
     .rd_req_laddr_i(rdq_laddr),
     .rd_req_cols_i(rdq_cols), .rd_req_repeats_i(rdq_repeats), .rd_req_scale_i(rdq_scale),
-    .rd_req_acc_width_i(rdq_acc_width), .rd_req_block_stride_i(rdq_block_stride),
+    .rd_req_acc_width_i(rdq_acc_width), .rd_req_packed_i(rdq_packed),
+    .rd_req_block_stride_i(rdq_block_stride),
     .rd_req_pixel_repeats_i(rdq_pixel_repeats), .rd_req_cmd_i(rdq_cmd),
     .rd_resp_valid_o(rda_valid), .rd_resp_ready_i(rda_ready), .rd_resp_data_o(rda_data),
     .rd_resp_addr_o(rda_addr),

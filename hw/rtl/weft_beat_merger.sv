@@ -7,6 +7,8 @@
 // row_offset of its local row; further rows lie block_stride apart. The next transaction's first
 // beat is accepted in the cycle in which the last row leaves, if all beats have come by then; when
 // wanted bytes end before the last beat, up to two cycles pass without a beat.
+// Packed rows (PACKED_INT4) are DIM / 2 bytes of two int4 elements each, the first in the low half;
+// they go out as DIM int8 elements. row_offset and bytes count what is in memory.
 //
 // Latency: beat at t -> row t+1. Combinational: in_ready_o depends on out_ready_i and in_valid_i.
 // Invariants: the beats of a transaction follow each other; each wanted byte goes out once,
@@ -19,6 +21,7 @@ module weft_beat_merger #(
   parameter int MAX_BYTES = 64,   // of a transaction
   parameter int ROW_BITS = 14,
   parameter int INFO_BITS = 8,    // of what travels with a transaction
+  parameter bit PACKED_INT4 = 1'b0,
   parameter int BYTE_BITS = $clog2(MAX_BYTES + 1)  // derived
 ) (
   input  logic                   clk_i,
@@ -34,6 +37,7 @@ module weft_beat_merger #(
   input  logic [15:0]            in_row_offset_i,
   input  logic [15:0]            in_block_stride_i,
   input  logic                   in_wide_i,  // int32 elements
+  input  logic                   in_packed_i,
   input  logic [INFO_BITS-1:0]   in_info_i,
   output logic                   out_valid_o,
   input  logic                   out_ready_i,
@@ -52,7 +56,7 @@ module weft_beat_merger #(
   localparam int W = ROW_BITS > 16 ? ROW_BITS : 16;   // row sums
 
   // The transaction at work.
-  logic                 valid_q, wide_q;
+  logic                 valid_q, wide_q, packed_q, packed_row;
   logic [BYTE_BITS-1:0] length_q, shift_q, bytes_q, read_q, sent_q;
   logic [ROW_BITS-1:0]  row_q;
   logic [15:0]          offset_q, block_stride_q;
@@ -63,7 +67,8 @@ module weft_beat_merger #(
   logic [B-1:0] row_bytes, useful, sent_next, offset;
 
   assign complete = read_q == length_q;
-  assign row_bytes = wide_q ? B'(WIDE_BYTES) : B'(DIM);
+  assign packed_row = PACKED_INT4 && packed_q;
+  assign row_bytes = wide_q ? B'(WIDE_BYTES) : packed_row ? B'(DIM / 2) : B'(DIM);
   always_comb begin
     useful = B'(read_q) > B'(shift_q) ? B'(read_q) - B'(shift_q) : '0;
     if (useful > B'(bytes_q)) useful = B'(bytes_q);
@@ -85,13 +90,28 @@ module weft_beat_merger #(
   logic [B-1:0] bytes_before;
   logic [15:0]  blocks_before;
   assign bytes_before = offset_q + B'(sent_q);
-  assign blocks_before = wide_q ? bytes_before >> $clog2(WIDE_BYTES) : bytes_before >> $clog2(DIM);
+  assign blocks_before = wide_q ? bytes_before >> $clog2(WIDE_BYTES)
+                       : packed_row ? bytes_before >> $clog2(DIM / 2) : bytes_before >> $clog2(DIM);
   assign out_row_o = ROW_BITS'(W'(row_q) + W'(block_stride_q) * W'(blocks_before));
 
-  assign out_data_o = buffer_q[32'(sent_q)*8 +: WIDE_BYTES*8] << {offset, 3'd0};
+  logic [WIDE_BYTES*8-1:0] row_data;
+  logic [WIDE_BYTES-1:0]   row_mask;
+  assign row_data = buffer_q[32'(sent_q)*8 +: WIDE_BYTES*8] << {offset, 3'd0};
   always_comb begin
     for (int i = 0; i < WIDE_BYTES; i++) begin
-      out_mask_o[i] = B'(i) >= offset && B'(i) < offset + B'(bytes_q) - B'(sent_q);
+      row_mask[i] = B'(i) >= offset && B'(i) < offset + B'(bytes_q) - B'(sent_q);
+    end
+  end
+
+  // Element i of a packed row is half of its byte i / 2.
+  always_comb begin
+    out_data_o = row_data;
+    out_mask_o = row_mask;
+    for (int i = 0; i < DIM; i++) begin
+      if (packed_row) begin
+        out_data_o[i*8 +: 8] = {{4{row_data[i*4 + 3]}}, row_data[i*4 +: 4]};
+        out_mask_o[i] = row_mask[i / 2];
+      end
     end
   end
 
@@ -140,6 +160,7 @@ module weft_beat_merger #(
         offset_q <= in_row_offset_i;
         block_stride_q <= in_block_stride_i;
         wide_q <= in_wide_i;
+        packed_q <= in_packed_i;
         info_q <= in_info_i;
       end
       // Bytes past the wanted ones are never sent, and later beats overwrite what this one leaves
@@ -153,7 +174,8 @@ module weft_beat_merger #(
   logic [DIM*32-1:0] held;
   always_comb begin
     for (int i = 0; i < WIDE_BYTES; i++) begin
-      held[i*8 +: 8] = out_mask_o[i] && B'(i) < row_bytes ? out_data_o[i*8 +: 8] : 8'd0;
+      held[i*8 +: 8] = out_mask_o[i] && B'(i) < (packed_row ? B'(DIM) : row_bytes) ?
+          out_data_o[i*8 +: 8] : 8'd0;
     end
   end
 `endif

@@ -9,6 +9,8 @@
 // Requests and bursts keep their order; answers come in any order of ids, but the beats of one
 // burst must follow each other on the R channel (no interleaving).
 //
+// Packed rows (PACKED_INT4) have half as many bytes as columns; a row is widened as it goes out.
+//
 // Latency: row request t -> ARVALID t+3; beat t -> row t+1.
 // Combinational: rd_req_ready_o on ARREADY (through full stages); RREADY on rd_resp_ready_i and
 // RVALID; AR on registers and page_miss_i only.
@@ -22,6 +24,7 @@ module weft_dma_reader #(
   parameter int MAX_BURST_BYTES = 64,
   parameter int IN_FLIGHT = 16,
   parameter int ROW_BITS = 14,
+  parameter bit PACKED_INT4 = 1'b0,
   parameter int AXI_ID_BITS = IN_FLIGHT > 1 ? $clog2(IN_FLIGHT) : 1,  // derived
   parameter int COUNT_BITS = $clog2(IN_FLIGHT + 1)                     // derived
 ) (
@@ -36,6 +39,7 @@ module weft_dma_reader #(
   input  logic [15:0]         rd_req_repeats_i,
   input  logic [31:0]         rd_req_scale_i,
   input  logic                rd_req_acc_width_i,
+  input  logic                rd_req_packed_i,
   input  logic [15:0]         rd_req_block_stride_i,
   input  logic [7:0]          rd_req_pixel_repeats_i,
   input  logic [7:0]          rd_req_cmd_i,
@@ -87,7 +91,7 @@ module weft_dma_reader #(
   localparam int B = 19;  // bytes of a row: 16 bits of columns, 4 bytes each
 
   // The row request at work.
-  logic        req_q, acc_width_q, is_acc_q, accumulate_q;
+  logic        req_q, acc_width_q, packed_q, is_acc_q, accumulate_q;
   logic [63:0] addr_q;
   logic [B-1:0] left_q, done_q;  // bytes still to ask for, asked for
   logic [15:0] cols_q, repeats_q, block_stride_q;
@@ -154,12 +158,14 @@ module weft_dma_reader #(
     end
     if (rd_req_valid_i && rd_req_ready_o) begin
       addr_q <= rd_req_addr_i;
-      left_q <= rd_req_acc_width_i ? B'({rd_req_cols_i, 2'b00}) : B'(rd_req_cols_i);
+      left_q <= rd_req_acc_width_i ? B'({rd_req_cols_i, 2'b00})
+              : rd_req_packed_i ? B'(rd_req_cols_i[15:1]) : B'(rd_req_cols_i);
       done_q <= '0;
       cols_q <= rd_req_cols_i;
       repeats_q <= rd_req_repeats_i;
       scale_q <= rd_req_scale_i;
       acc_width_q <= rd_req_acc_width_i;
+      packed_q <= PACKED_INT4 && rd_req_packed_i;
       block_stride_q <= rd_req_block_stride_i;
       pixel_repeats_q <= rd_req_pixel_repeats_i;
       cmd_q <= rd_req_cmd_i;
@@ -173,7 +179,7 @@ module weft_dma_reader #(
 
   // Bursts in flight, by id.
   localparam int INFO_BITS = 1 + 1 + 32 + 16 + 8 + 16 + 8;
-  localparam int ENTRY_BITS = 3 * BYTE_BITS + ROW_BITS + 16 + 16 + 1 + INFO_BITS;
+  localparam int ENTRY_BITS = 3 * BYTE_BITS + ROW_BITS + 16 + 16 + 1 + 1 + INFO_BITS;
   localparam int W = ROW_BITS > B ? ROW_BITS : B;
   logic [IN_FLIGHT-1:0]  used;
   logic [ENTRY_BITS-1:0] entry_q [IN_FLIGHT];
@@ -187,15 +193,17 @@ module weft_dma_reader #(
     .free_id_i(m_axi_rid_i),
     .available_o(slot_free), .id_o(free_id), .used_o(used), .count_o(ext_in_flight_o)
   );
-  assign blocks_done = acc_width_q ? done_q >> $clog2(DIM * 4) : done_q >> $clog2(DIM);
-  assign row_offset = 16'(acc_width_q ? done_q & B'(DIM * 4 - 1) : done_q & B'(DIM - 1));
+  assign blocks_done = acc_width_q ? done_q >> $clog2(DIM * 4)
+                     : packed_q ? done_q >> $clog2(DIM / 2) : done_q >> $clog2(DIM);
+  assign row_offset = 16'(acc_width_q ? done_q & B'(DIM * 4 - 1)
+                    : packed_q ? done_q & B'(DIM / 2 - 1) : done_q & B'(DIM - 1));
   assign first_row = ROW_BITS'(W'(row_q) + W'(block_stride_q) * W'(blocks_done));
 
   always_ff @(posedge clk_i) begin
     if (burst_fire) begin
       entry_q[free_id] <= {best_size, best_offset, best_bytes, first_row, row_offset,
-                           block_stride_q, acc_width_q, is_acc_q, accumulate_q, scale_q, repeats_q,
-                           pixel_repeats_q, cols_q, cmd_q};
+                           block_stride_q, acc_width_q, packed_q, is_acc_q, accumulate_q, scale_q,
+                           repeats_q, pixel_repeats_q, cols_q, cmd_q};
     end
   end
 
@@ -203,19 +211,20 @@ module weft_dma_reader #(
   logic [BYTE_BITS-1:0] in_length, in_shift, in_bytes, out_bytes;
   logic [ROW_BITS-1:0]  in_row;
   logic [15:0]          in_row_offset, in_block_stride;
-  logic                 in_wide;
+  logic                 in_wide, in_packed;
   logic [INFO_BITS-1:0] in_info;
 
-  assign {in_length, in_shift, in_bytes, in_row, in_row_offset, in_block_stride, in_wide, in_info}
-    = entry_q[m_axi_rid_i];
+  assign {in_length, in_shift, in_bytes, in_row, in_row_offset, in_block_stride, in_wide, in_packed,
+          in_info} = entry_q[m_axi_rid_i];
   weft_beat_merger #(
-    .DIM(DIM), .BUS_BYTES(BEAT), .MAX_BYTES(MAX_BYTES), .ROW_BITS(ROW_BITS), .INFO_BITS(INFO_BITS)
+    .DIM(DIM), .BUS_BYTES(BEAT), .MAX_BYTES(MAX_BYTES), .ROW_BITS(ROW_BITS), .INFO_BITS(INFO_BITS),
+    .PACKED_INT4(PACKED_INT4)
   ) u_merger (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(m_axi_rvalid_i), .in_ready_o(m_axi_rready_o), .in_data_i(m_axi_rdata_i),
     .in_length_i(in_length), .in_shift_i(in_shift), .in_bytes_i(in_bytes), .in_row_i(in_row),
     .in_row_offset_i(in_row_offset), .in_block_stride_i(in_block_stride), .in_wide_i(in_wide),
-    .in_info_i(in_info),
+    .in_packed_i(in_packed), .in_info_i(in_info),
     .out_valid_o(rd_resp_valid_o), .out_ready_i(rd_resp_ready_i), .out_data_o(rd_resp_data_o),
     .out_mask_o(rd_resp_mask_o), .out_row_o(rd_resp_addr_o), .out_wide_o(rd_resp_acc_width_o),
     .out_last_o(rd_resp_last_o), .out_bytes_o(out_bytes),
@@ -259,5 +268,7 @@ module weft_dma_reader #(
       {m_axi_rdata_i, m_axi_rid_i, m_axi_rlast_i})
   `WEFT_ASSERT_STREAM(RequestStable, rd_req_valid_i, rd_req_ready_o,
                       {rd_req_addr_i, rd_req_laddr_i, rd_req_cols_i, rd_req_repeats_i,
-                      rd_req_cmd_i})
+                      rd_req_packed_i, rd_req_cmd_i})
+  `WEFT_ASSERT(PackedRowsAreWholeBytes,
+               !(rd_req_valid_i && rd_req_packed_i && (rd_req_acc_width_i || rd_req_cols_i[0])))
 endmodule

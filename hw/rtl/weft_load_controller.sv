@@ -30,7 +30,8 @@ module weft_load_controller #(
   parameter int TRACKED = 2,
   parameter int ID_BITS = 5,
   parameter int ROW_BITS = 14,
-  parameter int MAX_BLOCKS = 4  // column blocks of the widest row
+  parameter int MAX_BLOCKS = 4,  // column blocks of the widest row
+  parameter bit PACKED_INT4 = 1'b0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -53,6 +54,7 @@ module weft_load_controller #(
   output logic [15:0]        ld_req_repeats_o,   // further local rows that get the same data
   output logic [31:0]        ld_req_scale_o,
   output logic               ld_req_acc_width_o, // int32 elements in memory
+  output logic               ld_req_packed_o,    // two int4 elements in a byte of memory
   output logic               ld_req_zeros_o,
   output logic [15:0]        ld_req_block_stride_o,
   output logic [7:0]         ld_req_pixel_repeats_o,
@@ -95,7 +97,8 @@ module weft_load_controller #(
   logic [STATES*32-1:0] scale_q;
   logic [STATES*16-1:0] block_stride_q;
   logic [STATES*8-1:0]  pixel_repeats_q;
-  logic [STATES-1:0]    shrink_q;
+  logic [STATES-1:0]    shrink_q, packed_q;
+  logic                 packed_rows;
   logic [63:0]          stride;
 
   assign is_config = funct == weft_isa_pkg::FUNCT_CONFIG_LD;
@@ -123,6 +126,7 @@ module weft_load_controller #(
     ld_req_block_stride_o = block_stride_q[15:0];
     pixel_repeats = pixel_repeats_q[7:0];
     ld_req_acc_width_o = is_acc && !shrink_q[0];
+    packed_rows = packed_q[0];
     for (int i = 1; i < STATES; i++) begin
       if (slot == 2'(i)) begin
         stride = stride_q[i*64 +: 64];
@@ -130,11 +134,14 @@ module weft_load_controller #(
         ld_req_block_stride_o = block_stride_q[i*16 +: 16];
         pixel_repeats = pixel_repeats_q[i*8 +: 8];
         ld_req_acc_width_o = is_acc && !shrink_q[i];
+        packed_rows = packed_q[i];
       end
     end
   end
   // Pixels repeat in the scratchpad only; 0 copies means 1.
   assign ld_req_pixel_repeats_o = is_acc || pixel_repeats == '0 ? 8'd1 : pixel_repeats;
+  // Zeros are not read.
+  assign ld_req_packed_o = PACKED_INT4 && packed_rows && !is_acc && !zeros;
   assign rows_read = stride == '0 && !zeros ? 16'd1 : rows;
 
   // Row requests.
@@ -196,6 +203,7 @@ module weft_load_controller #(
       block_stride_q <= '0;
       pixel_repeats_q <= '0;
       shrink_q <= '0;
+      packed_q <= '0;
     end else begin
       state_q <= state_d;
       row_q <= row_d;
@@ -208,6 +216,7 @@ module weft_load_controller #(
             block_stride_q[i*16 +: 16] <= rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB +: 16];
             pixel_repeats_q[i*8 +: 8] <= rs1[weft_isa_pkg::CONFIG_LD_PIXEL_REPEATS_LSB +: 8];
             shrink_q[i] <= rs1[weft_isa_pkg::CONFIG_LD_SHRINK_LSB];
+            if (PACKED_INT4) packed_q[i] <= rs1[weft_isa_pkg::CONFIG_LD_PACKED_LSB];
           end
         end
       end
@@ -218,7 +227,8 @@ module weft_load_controller #(
   logic [31:0]        bytes;
   logic [TRACKED-1:0] tracked, meets;
 
-  assign bytes = (32'(cols) * 32'(rows_read)) << (ld_req_acc_width_o ? 2 : 0);
+  assign bytes = ((32'(cols) * 32'(rows_read)) << (ld_req_acc_width_o ? 2 : 0)) >>
+      (ld_req_packed_o ? 1 : 0);
   weft_command_tracker #(.ENTRIES(TRACKED), .TAG_BITS(ID_BITS), .COUNT_BITS(32)) u_tracker (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_tag_i(id),
@@ -270,5 +280,5 @@ module weft_load_controller #(
   `WEFT_ASSERT(RowsHaveACommand, state_q == WAIT || cmd_valid)
   `WEFT_ASSERT_STREAM(RequestStable, ld_req_valid_o, ld_req_ready_i,
                       {ld_req_addr_o, ld_req_laddr_o, ld_req_cols_o, ld_req_repeats_o,
-                      ld_req_scale_o, ld_req_cmd_o})
+                      ld_req_scale_o, ld_req_packed_o, ld_req_cmd_o})
 endmodule

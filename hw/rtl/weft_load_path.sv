@@ -39,6 +39,7 @@ module weft_load_path #(
   input  logic [15:0]         ld_req_repeats_i,
   input  logic [31:0]         ld_req_scale_i,
   input  logic                ld_req_acc_width_i,
+  input  logic                ld_req_packed_i,
   input  logic                ld_req_zeros_i,
   input  logic [15:0]         ld_req_block_stride_i,
   input  logic [7:0]          ld_req_pixel_repeats_i,
@@ -55,6 +56,7 @@ module weft_load_path #(
   output logic [15:0]         rd_req_repeats_o,
   output logic [31:0]         rd_req_scale_o,
   output logic                rd_req_acc_width_o,
+  output logic                rd_req_packed_o,
   output logic [15:0]         rd_req_block_stride_o,
   output logic [7:0]          rd_req_pixel_repeats_o,
   output logic [7:0]          rd_req_cmd_o,
@@ -94,7 +96,7 @@ module weft_load_path #(
   output logic [ROW_BITS-1:0] zero_write_row_o,
   output logic [DIM-1:0]      zero_write_mask_o
 );
-  localparam int REQUEST_BITS = 64 + 32 + 16 + 16 + 32 + 1 + 16 + 8 + 8;
+  localparam int REQUEST_BITS = 64 + 32 + 16 + 16 + 32 + 1 + 1 + 16 + 8 + 8;
 
   // Requests: zeros to the zero writer, the rest through the issue queue to the reader.
   logic issue_ready, zero_ready;
@@ -105,10 +107,12 @@ module weft_load_path #(
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(ld_req_valid_i && !ld_req_zeros_i), .in_ready_o(issue_ready),
     .in_data_i({ld_req_addr_i, ld_req_laddr_i, ld_req_cols_i, ld_req_repeats_i, ld_req_scale_i,
-                ld_req_acc_width_i, ld_req_block_stride_i, ld_req_pixel_repeats_i, ld_req_cmd_i}),
+                ld_req_acc_width_i, ld_req_packed_i, ld_req_block_stride_i, ld_req_pixel_repeats_i,
+                ld_req_cmd_i}),
     .out_valid_o(rd_req_valid_o), .out_ready_i(rd_req_ready_i),
     .out_data_o({rd_req_addr_o, rd_req_laddr_o, rd_req_cols_o, rd_req_repeats_o, rd_req_scale_o,
-                 rd_req_acc_width_o, rd_req_block_stride_o, rd_req_pixel_repeats_o, rd_req_cmd_o}),
+                 rd_req_acc_width_o, rd_req_packed_o, rd_req_block_stride_o, rd_req_pixel_repeats_o,
+                 rd_req_cmd_o}),
     .count_o(unused_issue_count)
   );
 

@@ -27,7 +27,7 @@ static void known_commands_have_known_texts(void **state) {
               "config_ex dataflow=ws activation=none strides_only=0 a_transpose=1 b_transpose=0 a_stride=1 acc_scale=1 "
               "in_shift=3 c_stride=1");
   expect_text(1, 0, UINT64_C(0xbe99999a00400009), 64,
-              "config_ld shrink=0 state=1 pixel_repeats=0 block_stride=64 scale=-0.3 stride=64");
+              "config_ld shrink=0 state=1 packed=0 pixel_repeats=0 block_stride=64 scale=-0.3 stride=64");
   expect_text(1, 0, 2, UINT64_C(0xffffffff00000000),
               "config_st activation=none pool_stride=0 pool_size=0 pool_upad=0 pool_lpad=0 pool_out_dim=0 pool_orows=0 "
               "pool_ocols=0 orows=0 ocols=0 stride=0 acc_scale=0xffffffff");

@@ -6,12 +6,15 @@
 // from the cycle after the beat that makes it whole, or that brings the last wanted byte. Beats are not copied: the bus
 // holds the whole burst.
 //
+// Packed rows hold two int4 values a byte until they leave; then they are int8 rows, with bytes of their own.
+//
 // Invariants: the beats of a burst follow each other; buffers and row descriptions are used again in rings that are
 // longer than what can be alive behind the merger.
 #include "sim/cycle/beat_merger.h"
 
 #include <assert.h>
 
+#include "arch/config.h"
 #include "base/alloc.h"
 #include "base/number.h"
 #include "sim/cycle/bus.h"
@@ -24,11 +27,14 @@ void cycle_merger_init(cycle_engine *c, cycle_merger *m) {
                       .dim_shift = (uint32_t)__builtin_ctz(c->d.dim)};
   for (unsigned wide = 0; c->data && wide < 2; wide++)
     for (uint32_t i = 0; i < ring_size[wide]; i++) m->buffers[wide][i] = wf_alloc(c->array->dma.max_burst_bytes, 1);
+  for (uint32_t i = 0; c->data && c->array->load.packed_int4 && i <= CYCLE_NARROW_RING; i++)
+    m->widened[i] = wf_alloc(c->d.dim, 1);
 }
 
 void cycle_merger_free(cycle_merger *m) {
   for (unsigned wide = 0; wide < 2; wide++)
     for (uint32_t i = 0; i < ring_size[wide]; i++) wf_free(m->buffers[wide][i]);
+  for (uint32_t i = 0; i <= CYCLE_NARROW_RING; i++) wf_free(m->widened[i]);
 }
 
 static uint64_t beat_at(const cycle_burst_rows *b, uint64_t beat) {
@@ -52,7 +58,7 @@ void cycle_merger_open(cycle_engine *c, uint64_t now, cycle_merger *m) {
   b->sent = 0;
   b->row = b->burst.row;
   b->left = now;
-  b->row_shift = m->dim_shift + (b->burst.wide ? 2 : 0);
+  b->row_shift = m->dim_shift + (b->burst.wide ? 2 : 0) - b->burst.packed;
   b->row_bytes = UINT32_C(1) << b->row_shift;
   memsys_burst beats = cycle_bus_take_burst(c, now);
   b->first_beat = now;
@@ -99,6 +105,15 @@ void cycle_merger_close(cycle_merger *m, uint64_t at) {
   m->accept_from = at > last_beat ? at : last_beat + (at == last_beat ? 2 : 1);
 }
 
+static const uint8_t *widen(uint8_t *to, const uint8_t *packed, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) to[i] = (uint8_t)arch_packed_element(packed, i);
+  return to;
+}
+
+const uint8_t *cycle_merger_widen(cycle_merger *m, const uint8_t *packed, uint32_t count) {
+  return widen(m->widened[CYCLE_NARROW_RING], packed, count);
+}
+
 // Only a burst's first row can start inside a local row.
 const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *rows, uint64_t at) {
   const cycle_burst *b = &rows->burst;
@@ -108,8 +123,9 @@ const cycle_row *cycle_merger_take(cycle_merger *m, cycle_burst_rows *rows, uint
   row->bytes = rows->data == NULL ? NULL : rows->data + rows->sent;
   row->row = rows->row;
   row->scale = b->scale;
-  row->first = (uint16_t)cycle_burst_first(rows);
-  row->count = (uint16_t)count;
+  row->first = (uint16_t)(cycle_burst_first(rows) << b->packed);
+  row->count = (uint16_t)(count << b->packed);
+  if (b->packed && row->bytes != NULL) row->bytes = widen(m->widened[ring], row->bytes, row->count);
   row->repeats = b->repeats;
   row->cols = b->cols;
   row->answer = b->bytes;

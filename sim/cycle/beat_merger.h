@@ -34,6 +34,8 @@ typedef struct cycle_merger {
   uint32_t next_burst, next_buffer[2], next_row[2];  // [2]: int8, int32
   cycle_burst_rows bursts[CYCLE_BURST_RING];
   uint8_t *buffers[2][CYCLE_NARROW_RING];
+  // packed rows as int8, those of the ring and one that is written at once; NULL where the array has none
+  uint8_t *widened[CYCLE_NARROW_RING + 1];
   cycle_row rows[2][CYCLE_NARROW_RING];
 } cycle_merger;
 
@@ -50,7 +52,10 @@ uint64_t cycle_merger_last_row(const cycle_merger *m, const cycle_burst_rows *b)
 // The last row of the burst at work leaves in cycle `at`.
 void cycle_merger_close(cycle_merger *m, uint64_t at);
 
-// The next row of a burst: from which lane (int32: byte) on, how many of them.
+// `count` elements of a packed row as int8, until the next call.
+const uint8_t *cycle_merger_widen(cycle_merger *m, const uint8_t *packed, uint32_t count);
+
+// The next row of a burst: from which lane (int32, packed: byte) on, how many of them.
 static inline uint32_t cycle_burst_first(const cycle_burst_rows *b) { return b->sent == 0 ? b->burst.row_offset : 0; }
 static inline uint32_t cycle_burst_count(const cycle_burst_rows *b) {
   uint32_t room = b->row_bytes - cycle_burst_first(b), wanted = b->burst.bytes - b->sent;

@@ -132,7 +132,7 @@ static bool start_burst(cycle_engine *c, uint64_t now) {
   struct cycle_dma_reader *r = c->reader;
   const choice best = choose(r);
   const cycle_load_row *row = &r->row;
-  uint32_t shift = r->narrow_shift + (row->acc_width ? 2 : 0);
+  uint32_t shift = r->narrow_shift + (row->acc_width ? 2 : 0) - row->packed;
   unsigned id = take_id(c, now);
   r->look = (memsys_request){.id = id, .address = r->address - best.offset, .bytes = best.size};
   r->look_valid = true;
@@ -149,6 +149,7 @@ static bool start_burst(cycle_engine *c, uint64_t now) {
       .pixel_repeats = row->pixel_repeats,
       .cmd = row->cmd,
       .wide = row->acc_width,
+      .packed = row->packed,
       .is_acc = isa_local_accumulator(row->laddr) != 0,
       .accumulate = isa_local_accumulate(row->laddr) != 0,
   };
@@ -162,7 +163,7 @@ static void accept_row(struct cycle_dma_reader *r, const cycle_load_row *row) {
   r->row_valid = true;
   r->row = *row;
   r->address = row->address;
-  r->left = row->acc_width ? row->cols * 4U : row->cols;
+  r->left = row->acc_width ? row->cols * 4U : (uint32_t)row->cols >> row->packed;
   r->done = 0;
 }
 

@@ -25,7 +25,7 @@ typedef struct cycle_burst {
   uint32_t row, scale;
   uint16_t length, shift, bytes, row_offset, block_stride, repeats, cols;
   uint8_t pixel_repeats, cmd;
-  bool wide, is_acc, accumulate;
+  bool wide, packed, is_acc, accumulate;
 } cycle_burst;
 
 const cycle_burst *cycle_reader_burst(const cycle_engine *c, unsigned id);

@@ -88,7 +88,7 @@ typedef struct cycle_load_row {
   uint32_t scale;
   uint16_t cols, repeats, block_stride;
   uint8_t pixel_repeats, cmd;
-  bool acc_width, zeros;
+  bool acc_width, packed, zeros;
 } cycle_load_row;
 
 // A row request of the store controller (st_req_*).

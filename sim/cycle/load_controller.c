@@ -42,7 +42,7 @@ typedef struct load_state {
   uint32_t scale;
   uint16_t block_stride;
   uint8_t pixel_repeats;
-  bool shrink;
+  bool shrink, packed;
 } load_state;
 
 typedef enum { WAIT, BLOCKED, ROWS } controller_state;
@@ -129,7 +129,8 @@ static void configure(struct cycle_load_controller *l, const cycle_issue *comman
                                  .scale = (uint32_t)isa_get_config_ld_scale(rs1, rs2),
                                  .block_stride = (uint16_t)isa_get_config_ld_block_stride(rs1, rs2),
                                  .pixel_repeats = (uint8_t)isa_get_config_ld_pixel_repeats(rs1, rs2),
-                                 .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0};
+                                 .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0,
+                                 .packed = isa_get_config_ld_packed(rs1, rs2) != 0};
 }
 
 static unsigned slot_of(isa_id insn) { return insn == ISA_MVIN2 ? 1 : insn == ISA_MVIN3 ? 2 : 0; }
@@ -189,8 +190,9 @@ static void decode(const struct cycle_load_controller *l, const cycle_issue *com
                               .block_stride = s->block_stride,
                               .pixel_repeats = is_acc || s->pixel_repeats == 0 ? 1 : s->pixel_repeats,
                               .acc_width = is_acc && !s->shrink,
+                              .packed = s->packed && !is_acc && !zeros,
                               .zeros = zeros};
-  m->bytes = ((uint32_t)cols * m->rows_read) << (m->first.acc_width ? 2 : 0);
+  m->bytes = ((uint32_t)cols * m->rows_read) << (m->first.acc_width ? 2 : 0) >> m->first.packed;
   find_rows(l, m, rows);
 }
 

@@ -99,7 +99,7 @@ typedef struct flow_load_state {
   uint32_t scale;
   uint16_t block_stride;
   uint8_t pixel_repeats;
-  bool shrink;
+  bool shrink, packed;
 } flow_load_state;
 
 // A mvin, taken apart.
@@ -107,7 +107,7 @@ typedef struct flow_load_command {
   uint64_t address, stride;
   uint32_t laddr, bytes, cols, rows_read, repeats, copies;
   uint16_t block_stride;
-  bool wide, zeros, empty, scaled;
+  bool wide, packed, zeros, empty, scaled;
   uint8_t slot;  // in the station
   cycle_load_rows rows;
 } flow_load_command;

@@ -44,7 +44,8 @@ static void configure(flow_load *l, uint64_t rs1, uint64_t rs2) {
                                        .scale = (uint32_t)isa_get_config_ld_scale(rs1, rs2),
                                        .block_stride = (uint16_t)isa_get_config_ld_block_stride(rs1, rs2),
                                        .pixel_repeats = (uint8_t)isa_get_config_ld_pixel_repeats(rs1, rs2),
-                                       .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0};
+                                       .shrink = isa_get_config_ld_shrink(rs1, rs2) != 0,
+                                       .packed = isa_get_config_ld_packed(rs1, rs2) != 0};
 }
 
 static const flow_load_state *state_of(const flow_load *l, isa_id insn) {
@@ -59,6 +60,11 @@ static cycle_load_rows rows_of(const flow_engine *e, const flow_load_command *m,
                            .blocks = (uint16_t)((m->cols + e->d.dim - 1) / e->d.dim),
                            .stride = m->block_stride,
                            .is_acc = isa_local_accumulator(m->laddr) != 0};
+}
+
+// Of the bytes in memory of a local row.
+static uint32_t row_shift(const flow_engine *e, const flow_load_command *m) {
+  return (uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0) - m->packed;
 }
 
 static flow_load_command decode(const flow_engine *e, const cycle_front_command *command) {
@@ -78,7 +84,8 @@ static flow_load_command decode(const flow_engine *e, const cycle_front_command 
   m.repeats = repeated && rows > 0 ? rows - 1U : 0;
   m.copies = is_acc || s->pixel_repeats == 0 ? 1 : s->pixel_repeats;
   m.wide = is_acc && !s->shrink;
-  m.bytes = m.cols << (m.wide ? 2 : 0);
+  m.packed = s->packed && !is_acc && !m.zeros;
+  m.bytes = m.cols << (m.wide ? 2 : 0) >> m.packed;
   m.rows = rows_of(e, &m, rows);
   return m;
 }
@@ -270,7 +277,7 @@ static inline __attribute__((always_inline)) void bring(flow_engine *e, bool ali
                                                         uint64_t spacing, bool ends) {
   flow_load *l = &e->load;
   const flow_load_command *m = &l->at;
-  const uint32_t block = alike ? 0 : l->done >> ((uint32_t)__builtin_ctz(e->d.dim) + (m->wide ? 2 : 0));
+  const uint32_t block = alike ? 0 : l->done >> row_shift(e, m);
   if (!alike) count_rows(e, rows);
   if (m->wide) {
     if (m->repeats > 0) {
@@ -292,7 +299,7 @@ static inline __attribute__((always_inline)) void bring(flow_engine *e, bool ali
 
 static uint32_t local_rows(const flow_engine *e, const flow_burst *b) {
   const flow_load *l = &e->load;
-  const uint32_t shift = (uint32_t)__builtin_ctz(e->d.dim) + (l->at.wide ? 2 : 0);
+  const uint32_t shift = row_shift(e, &l->at);
   return ((l->done + b->bytes - 1) >> shift) - (l->done >> shift) + 1;
 }
 
@@ -300,7 +307,7 @@ static uint32_t local_rows(const flow_engine *e, const flow_burst *b) {
 static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
   const flow_load *l = &e->load;
   const flow_burst *b = &p->burst;
-  const uint32_t row_bytes = e->d.dim << (l->at.wide ? 2 : 0), start = l->done & (row_bytes - 1);
+  const uint32_t row_bytes = UINT32_C(1) << row_shift(e, &l->at), start = l->done & (row_bytes - 1);
   const uint64_t each = row_cycles(&l->at, l), last_beat = (p->beats - 1) * spacing;
   uint64_t merged = 0;
   for (uint32_t r = 1; r <= p->rows; r++) {

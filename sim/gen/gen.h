@@ -40,7 +40,8 @@ typedef enum {
   GEN_IMAGE_STORE,  // the 1-D mvout
   GEN_SPAD_STORE,   // mvout to the scratchpad
   GEN_PIXEL_REPEAT,
-  GEN_SCALE,  // of loads
+  GEN_SCALE,   // of loads
+  GEN_PACKED,  // loads of int4
   GEN_TRANSPOSE,
   GEN_NORM,
   GEN_EXECUTE_READS_ACC,

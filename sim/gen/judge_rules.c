@@ -51,10 +51,10 @@ static bool judge_load(sim_gen_judge *j, unsigned state, uint64_t rs1, uint64_t 
   bool whole = l.dram % l.bytes == 0 && (l.rows == 1 || l.state->stride_bytes % l.bytes == 0);
   if (l.to.accumulator && l.to.accumulate && !whole)
     return sim_judge_fail(j, "adds int32 elements that are not aligned");
+  uint64_t length = l.state->packed ? l.cols / 2 : (uint64_t)l.cols * l.bytes;
   for (uint32_t i = 0; i < l.rows; i++) {
     bool fetched = l.dram != 0 && (i == 0 || l.state->stride_bytes != 0);
-    if (fetched && !sim_judge_memory(j, l.dram + i * l.state->stride_bytes, (uint64_t)l.cols * l.bytes, false))
-      return false;
+    if (fetched && !sim_judge_memory(j, l.dram + i * l.state->stride_bytes, length, false)) return false;
     if (!load_row(j, &l, i)) return false;
   }
   return true;

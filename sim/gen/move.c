@@ -26,6 +26,8 @@ void sim_gen_config_ld(sim_gen *g, unsigned state) {
   isa_set_config_ld_block_stride(&rs1, &rs2, (uint64_t)sim_gen_in(&g->r, g->d.dim, 3 * (int64_t)g->d.dim));
   isa_set_config_ld_scale(&rs1, &rs2, scale && sim_gen_one_in(&g->r, 2) ? sim_gen_wild_scale(g) : ARCH_SCALE_ONE);
   isa_set_config_ld_stride(&rs1, &rs2, load_stride(g));
+  bool packs = g->array->load.packed_int4 && sim_gen_has(g, GEN_PACKED);
+  if (packs) isa_set_config_ld_packed(&rs1, &rs2, sim_gen_one_in(&g->r, 2));
   sim_gen_put(g, ISA_FUNCT_CONFIG_LD, rs1, rs2);
   sim_gen_commit(g);
 }
@@ -55,19 +57,22 @@ void sim_gen_mvin(sim_gen *g) {
   static const uint8_t functs[] = {ISA_FUNCT_MVIN, ISA_FUNCT_MVIN2, ISA_FUNCT_MVIN3};
   unsigned state = (unsigned)sim_gen_in(&g->r, 0, ARCH_LOAD_STATES - 1);
   const arch_load_config *c = &sim_gen_config(g)->load[state];
-  bool repeats = c->pixel_repeats > 1, acc = !repeats && sim_gen_one_in(&g->r, 2), wide = acc && !c->shrink;
+  bool repeats = c->pixel_repeats > 1, zeros = c->packed && sim_gen_one_in(&g->r, 6), packed = c->packed && !zeros;
+  bool acc = !repeats && !packed && sim_gen_one_in(&g->r, 2), wide = acc && !c->shrink;
   int64_t rows = sim_gen_one_in(&g->r, 2) ? g->d.dim : sim_gen_in(&g->r, 1, g->d.dim);
   int64_t cols = load_width(g, c, wide, repeats), element = wide ? g->d.acc_bytes : 1;
+  if (packed) cols &= ~INT64_C(1);
   if (cols == 0) return;  // more copies than lanes
-  int64_t bytes = (rows - 1) * (int64_t)c->stride_bytes + cols * element;
+  int64_t row_bytes = packed ? cols / 2 : cols * element, bytes = (rows - 1) * (int64_t)c->stride_bytes + row_bytes;
   if (bytes > g->input_bytes) {
     rows = 1;
-    bytes = cols * element;
+    bytes = row_bytes;
   }
   uint32_t local = sim_gen_local(g, acc, rows + (cols - 1) / g->d.dim * c->block_stride_rows);
   if (local == ARCH_LOCAL_GARBAGE) return;
   if (acc && sim_gen_one_in(&g->r, 3)) local |= ISA_LOCAL_ACCUMULATE_MASK;
-  uint64_t address = sim_gen_one_in(&g->r, 6) ? 0 : load_address(g, wide, bytes);
+  bool nothing = c->packed ? zeros : sim_gen_one_in(&g->r, 6);
+  uint64_t address = nothing ? 0 : load_address(g, wide, bytes);
   sim_gen_put(g, functs[state], address, sim_gen_operand(local, rows, cols));
   sim_gen_commit(g);
 }

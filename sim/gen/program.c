@@ -26,6 +26,7 @@ const char *sim_gen_feature_name(sim_gen_feature feature) {
       [GEN_SPAD_STORE] = "spad-store",
       [GEN_PIXEL_REPEAT] = "pixel-repeat",
       [GEN_SCALE] = "scale",
+      [GEN_PACKED] = "packed",
       [GEN_TRANSPOSE] = "transpose",
       [GEN_NORM] = "norm",
       [GEN_EXECUTE_READS_ACC] = "execute-reads-acc",

@@ -61,6 +61,16 @@ static void write_row(ref_engine *ref, const load *l, uint32_t i, const uint8_t 
   }
 }
 
+// One row of memory, `length` bytes when it is there. A packed one is read behind the place of its first half, which is
+// written while the rest is still to be widened: element n never reaches the byte of an element behind it.
+static void read_row(ref_engine *ref, const load *l, uint32_t i, uint8_t *bytes, size_t length) {
+  const size_t read = l->state->packed ? length / 2 : length;
+  uint8_t *to = bytes + (length - read);
+  arch_memory_read(ref->memory, l->dram + i * l->state->stride_bytes, to, read);
+  ref->counters.read_bytes += (uint32_t)read;
+  for (uint32_t n = 0; l->state->packed && n < l->cols; n++) bytes[n] = (uint8_t)arch_packed_element(to, n);
+}
+
 void ref_mvin(ref_engine *ref, unsigned state, uint64_t rs1, uint64_t rs2) {
   load l = {.state = &ref->config->load[state],
             .to = arch_local_decode(&ref->derived, isa_get_mvin_local(rs1, rs2)),
@@ -74,10 +84,7 @@ void ref_mvin(ref_engine *ref, unsigned state, uint64_t rs1, uint64_t rs2) {
   bool repeated = l.state->stride_bytes == 0;
   if (l.dram == 0) memset(bytes, 0, length);
   for (uint32_t i = 0; i < l.rows; i++) {
-    if (l.dram != 0 && (i == 0 || !repeated)) {
-      arch_memory_read(ref->memory, l.dram + i * l.state->stride_bytes, bytes, length);
-      ref->counters.read_bytes += (uint32_t)length;
-    }
+    if (l.dram != 0 && (i == 0 || !repeated)) read_row(ref, &l, i, bytes, length);
     write_row(ref, &l, i, bytes);
   }
 }

@@ -63,10 +63,11 @@ struct weft_load {
   float scale;          // of int8 elements
   bool shrink;          // int8 elements into the accumulator
   unsigned pixel_repeats;
+  bool packed;  // rows of two int4 elements a byte, into the scratchpad (WEFT_LOAD_PACKED_INT4)
 };
 
 static inline void weft_set_load(struct weft_load l) {
-  weft_config_ld(l.shrink, l.state, l.pixel_repeats, l.block_stride == 0 ? WEFT_DIM : l.block_stride,
+  weft_config_ld(l.shrink, l.state, l.packed, l.pixel_repeats, l.block_stride == 0 ? WEFT_DIM : l.block_stride,
                  weft_scale_bits(l.scale), l.stride_bytes);
 }
 

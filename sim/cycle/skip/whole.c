@@ -56,12 +56,13 @@ static void find_last_row(struct cycle_load_path *p, cycle_burst_rows *b) {
 
 // The next row of the burst, or a copy of it, goes to its place.
 static void move_piece(cycle_engine *c, const cycle_burst_rows *b, uint32_t copy) {
-  const cycle_piece w = {.bytes = b->data == NULL ? NULL : b->data + b->sent,
-                         .row = b->row + copy,
-                         .first = cycle_burst_first(b),
-                         .count = cycle_burst_count(b),
-                         .is_acc = b->burst.is_acc,
-                         .accumulate = b->burst.accumulate};
+  cycle_piece w = {.bytes = b->data == NULL ? NULL : b->data + b->sent,
+                   .row = b->row + copy,
+                   .first = cycle_burst_first(b) << b->burst.packed,
+                   .count = cycle_burst_count(b) << b->burst.packed,
+                   .is_acc = b->burst.is_acc,
+                   .accumulate = b->burst.accumulate};
+  if (b->burst.packed) w.bytes = cycle_merger_widen(&c->load_path->merger, w.bytes, w.count);
   if (b->burst.wide)
     cycle_load_path_move_wide(c, &w);
   else

@@ -114,6 +114,32 @@ static void test_loads_into_the_accumulator(void **state) {
   expect_acc(0, "0 0 -2 21");
 }
 
+// 0x8f: the low half, -1, comes first, then -8. The scale applies to what is widened; blocks and repeats count
+// elements.
+static void test_packed_loads(void **state) {
+  (void)state;
+  machine_destroy(m);
+  hw_array array = small_array();
+  array.load.packed_int4 = true;
+  start(&array);
+  give(m, "config_ld state=0 packed=1 stride=4 block_stride=8 scale=1");
+  put_bytes("-113 112 33 67 18");  // 0x8f 0x70 0x21 0x43 0x12
+  give(m, "mvin dram=" IN_TEXT " local=sp:0 rows=2 cols=6");
+  expect_spad(0, "-1 -8 0 7");
+  expect_spad(8, "1 2 0 0");
+  expect_spad(1, "2 1 0 0");
+  give(m, "config_ld state=0 packed=1 stride=0 block_stride=4 scale=-16");
+  give(m, "mvin dram=" IN_TEXT " local=sp:0 rows=2 cols=4");
+  expect_spad(0, "16 127 0 -112");
+  expect_spad(1, "16 127 0 -112");
+  give(m, "mvin dram=0 local=sp:0 rows=1 cols=3");
+  expect_spad(0, "0 0 0 -112");
+  give(m, "config_ld state=0 packed=1 stride=4 block_stride=4 pixel_repeats=2 scale=1");
+  give(m, "mvin dram=" IN_TEXT " local=sp:3 rows=1 cols=2");
+  expect_spad(3, "-1 -8 0 0");
+  expect_spad(2, "0 0 -1 -8");
+}
+
 static void test_load_states_are_independent(void **state) {
   (void)state;
   put_bytes("10 20 30 40");
@@ -497,6 +523,7 @@ int main(void) {
       CASE(test_stride_zero_repeats_and_address_zero_clears),
       CASE(test_loads_into_the_accumulator),
       CASE(test_load_states_are_independent),
+      CASE(test_packed_loads),
       CASE(test_pixel_repeats_stay_in_their_half),
       CASE(test_stores_of_blocks_and_strides),
       CASE(test_the_kept_scale_and_relu_first),

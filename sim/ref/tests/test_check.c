@@ -300,6 +300,56 @@ static void test_loads_that_cannot_scale(void **state) {
   machine_destroy(m);
 }
 
+static void packed(machine *m) {
+  for (int state = 0; state < 3; state++)
+    give(m, "config_ld state=%d packed=1 stride=256 block_stride=16 pixel_repeats=1 scale=1", state);
+}
+
+static void test_packed_loads(void **state) {
+  (void)state;
+  hw_array array = machine_default_array();
+  refused_by(&array, NULL, ARCH_FAULT_ILLEGAL,
+             "config_ld: packed rows, and this array cannot widen int4 (load.packed_int4)", "config_ld packed=1");
+  array.load.packed_int4 = true;
+  machine *m = machine_create(&array);
+  packed(m);
+  give(m, "mvin dram=0x80000000 local=sp:0 rows=16 cols=64");
+  give(m, "mvin2 dram=0 local=acc:0 rows=1 cols=3");
+  give(m, "mvin3 dram=0x803fffe0 local=sp:0 rows=1 cols=64");
+  machine_destroy(m);
+  refused_by(&array, packed, ARCH_FAULT_ILLEGAL, "mvin: packed rows go to the scratchpad, not to the accumulator",
+             "mvin dram=0x80000000 local=acc:0 rows=1 cols=2");
+  refused_by(&array, packed, ARCH_FAULT_ILLEGAL, "mvin: 7 columns of packed rows, which hold two a byte",
+             "mvin dram=0x80000000 local=sp:0 rows=1 cols=7");
+  refused_by(&array, packed, ARCH_FAULT_ILLEGAL, "mvin: 66 columns, at most 64 of int8",
+             "mvin dram=0x80000000 local=sp:0 rows=1 cols=66");
+  refused_by(&array, packed, ARCH_FAULT_MEMORY,
+             "mvin: reads bytes 0x803fffe1..0x80400000 outside main memory 0x80000000..0x803fffff",
+             "mvin dram=0x803fffe1 local=sp:0 rows=1 cols=64");
+}
+
+static void small_loop(machine *m) {
+  give(m, "loop_ws_bounds i=1 j=1 k=1");
+  give(m, "loop_ws_addrs_ab a=0x80000000 b=0x80001000");
+  give(m, "loop_ws_strides_ab a=16 b=16");
+}
+
+// A loop that is legal is remembered; with a packed state it is another one.
+static void test_loops_move_whole_bytes(void **state) {
+  (void)state;
+  hw_array array = machine_default_array();
+  array.load.packed_int4 = true;
+  machine *m = machine_create(&array);
+  loads(m);
+  weight_stationary(m);
+  small_loop(m);
+  give(m, "loop_ws");
+  small_loop(m);
+  give(m, "config_ld state=1 packed=1 stride=16 block_stride=16 scale=1");
+  refuse(m, ARCH_FAULT_ILLEGAL, "loop_ws: mvin2: load state 1 is packed, and loops move whole bytes", "loop_ws");
+  machine_destroy(m);
+}
+
 static void test_faults_in_loops_name_loop_and_primitive(void **state) {
   (void)state;
   hw_array array = machine_default_array();
@@ -348,6 +398,8 @@ int main(void) {
       cmocka_unit_test(test_instructions_and_fields),
       cmocka_unit_test(test_units_that_the_array_lacks),
       cmocka_unit_test(test_loads_that_cannot_scale),
+      cmocka_unit_test(test_packed_loads),
+      cmocka_unit_test(test_loops_move_whole_bytes),
       cmocka_unit_test(test_faults_in_loops_name_loop_and_primitive),
       cmocka_unit_test(test_loops_that_the_array_lacks_parts_of),
   };

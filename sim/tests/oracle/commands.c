@@ -25,7 +25,8 @@ void put_config_ex(command_list *list, config_ex c) {
 }
 
 void put_config_ld(command_list *list, config_ld c) {
-  uint64_t rs1 = 1 | at(c.shrink, 2) | at(c.state, 3) | at(c.repeats, 8) | at(c.block_stride, 16) | at(c.scale, 32);
+  uint64_t rs1 = 1 | at(c.shrink, 2) | at(c.state, 3) | at(c.packed, 5) | at(c.repeats, 8) | at(c.block_stride, 16) |
+                 at(c.scale, 32);
   put(list, F_CONFIG, rs1, c.stride);
 }
 

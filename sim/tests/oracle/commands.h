@@ -75,6 +75,7 @@ typedef struct config_ld {
   uint32_t scale;
   uint32_t repeats;
   bool shrink;
+  bool packed;
 } config_ld;
 
 typedef struct config_st {

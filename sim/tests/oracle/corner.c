@@ -72,7 +72,7 @@ static const int32_t wide_values[] = {
 enum { WIDE_COUNT = sizeof wide_values / sizeof wide_values[0] };
 
 static void config_rows(bench *b, uint32_t scale, bool shrink, int64_t stride) {
-  put_config_ld(&b->program, (config_ld){0, (uint64_t)stride, (uint32_t)b->dim, scale, 1, shrink});
+  put_config_ld(&b->program, (config_ld){0, (uint64_t)stride, (uint32_t)b->dim, scale, 1, shrink, false});
 }
 
 static void config_out(bench *b, int64_t stride, uint32_t activation, uint32_t scale) {
@@ -287,7 +287,7 @@ static bool corner_pixels(bench *b, uint64_t variant) {
   for (int64_t i = 0; i < dim; i++) bench_put8(b, old + (uint64_t)i, OLD);
   config_rows(b, FLOAT_ONE, false, 0);
   for (int64_t t = 0; t < TILES; t++) put_mvin(&b->program, 0, old, whole(b, (uint32_t)(below + t * dim)));
-  put_config_ld(&b->program, (config_ld){0, (uint64_t)cols, (uint32_t)dim, FLOAT_ONE, (uint32_t)repeats, false});
+  put_config_ld(&b->program, (config_ld){0, (uint64_t)cols, (uint32_t)dim, FLOAT_ONE, (uint32_t)repeats, false, false});
   put_mvin(&b->program, 0, from, (operand){(uint32_t)first, dim, cols});
   config_out(b, dim, 0, FLOAT_ONE);
   for (int64_t t = 0; t < TILES; t++) {

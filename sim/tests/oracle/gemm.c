@@ -156,8 +156,8 @@ static void load_tiles(bench *b, uint32_t state, uint64_t dram, int64_t stride, 
 
 static void load_operands(bench *b, const gemm *g) {
   uint32_t block = (uint32_t)b->dim;
-  put_config_ld(&b->program, (config_ld){0, (uint64_t)g->a_stride, block, FLOAT_ONE, 1, false});
-  put_config_ld(&b->program, (config_ld){1, (uint64_t)g->b_stride, block, FLOAT_ONE, 0, false});
+  put_config_ld(&b->program, (config_ld){0, (uint64_t)g->a_stride, block, FLOAT_ONE, 1, false, false});
+  put_config_ld(&b->program, (config_ld){1, (uint64_t)g->b_stride, block, FLOAT_ONE, 0, false, false});
   load_tiles(b, 0, g->a, g->a_stride, 1, g->a_row, g->a_transpose ? g->k : g->m, g->a_transpose ? g->m : g->k,
              b->size.max_block_len);
   load_tiles(b, 1, g->b, g->b_stride, 1, g->b_row, g->b_transpose ? g->n : g->k, g->b_transpose ? g->k : g->n,
@@ -167,8 +167,8 @@ static void load_operands(bench *b, const gemm *g) {
 static void load_bias(bench *b, const gemm *g) {
   if (g->bias == BIAS_NONE) return;
   bool wide = g->bias == BIAS_INT32;
-  put_config_ld(&b->program,
-                (config_ld){2, (uint64_t)g->d_stride, (uint32_t)b->dim, g->bias_scale, 1, g->bias == BIAS_SHRUNK});
+  put_config_ld(&b->program, (config_ld){2, (uint64_t)g->d_stride, (uint32_t)b->dim, g->bias_scale, 1,
+                                         g->bias == BIAS_SHRUNK, false});
   load_tiles(b, 2, g->d, g->d_stride, wide ? 4 : 1, g->bias == BIAS_OPERAND ? g->d_row : g->c_row, g->m, g->n,
              wide ? b->size.max_block_len_acc : b->size.max_block_len);
 }

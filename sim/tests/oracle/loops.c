@@ -183,10 +183,10 @@ static void put_configuration(bench *b, const loop *l) {
   put_config_st(
       &b->program,
       (config_st){.stride = (uint32_t)(l->c_stride * (l->full_c ? 4 : 1)), .activation = l->relu, .scale = l->scale});
-  put_config_ld(&b->program, (config_ld){0, (uint64_t)l->a_stride, block, FLOAT_ONE, 1, false});
-  put_config_ld(&b->program, (config_ld){1, (uint64_t)l->b_stride, block, FLOAT_ONE, 1, false});
+  put_config_ld(&b->program, (config_ld){0, (uint64_t)l->a_stride, block, FLOAT_ONE, 1, false, false});
+  put_config_ld(&b->program, (config_ld){1, (uint64_t)l->b_stride, block, FLOAT_ONE, 1, false, false});
   put_config_ld(&b->program,
-                (config_ld){2, (uint64_t)(l->d_stride * (l->low_d ? 1 : 4)), block, l->bias_scale, 1, l->low_d});
+                (config_ld){2, (uint64_t)(l->d_stride * (l->low_d ? 1 : 4)), block, l->bias_scale, 1, l->low_d, false});
 }
 
 // The five configuration commands may come in any order.
@@ -320,8 +320,8 @@ bool group_resadd(bench *b) {
   put_config_ex(&b->program, (config_ex){.ws = true, .a_stride = 1, .c_stride = 1, .scale = FLOAT_ONE});
   put_config_st(&b->program,
                 (config_st){.stride = (uint32_t)r.c_stride, .activation = r.out.relu, .scale = r.out.scale});
-  put_config_ld(&b->program, (config_ld){0, (uint64_t)r.a_stride, block, r.a_scale, 1, true});
-  put_config_ld(&b->program, (config_ld){1, (uint64_t)r.b_stride, block, r.b_scale, 1, true});
+  put_config_ld(&b->program, (config_ld){0, (uint64_t)r.a_stride, block, r.a_scale, 1, true, false});
+  put_config_ld(&b->program, (config_ld){1, (uint64_t)r.b_stride, block, r.b_scale, 1, true, false});
   int64_t dim = b->dim;
   command settings[5] = {
       {at(missing(r.n, dim), 16) | at(missing(r.m, dim), 0),

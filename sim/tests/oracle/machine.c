@@ -116,7 +116,8 @@ static void set_load(machine *m, const arch_command *c) {
                                .block_stride = (uint32_t)bits(c->rs1, 31, 16),
                                .scale = (uint32_t)bits(c->rs1, 63, 32),
                                .repeats = repeats == 0 ? 1 : repeats,
-                               .shrink = bits(c->rs1, 2, 2)};
+                               .shrink = bits(c->rs1, 2, 2),
+                               .packed = bits(c->rs1, 5, 5)};
 }
 
 static void set_store(machine *m, const arch_command *c) {
@@ -172,11 +173,22 @@ static void write_repeats(machine *m, place to, int64_t row, int64_t lane, int64
   }
 }
 
+// The first element of a byte is its value modulo 16, the second what is left divided by 16; both lie in -8 .. 7.
+static int64_t packed_element(machine *m, uint64_t row, int64_t j) {
+  int64_t byte = read_memory(m, row + (uint64_t)(j / 2), 1);
+  int64_t first = (byte + 8 + 256) % 16 - 8;
+  if (j % 2 == 0) return first;
+  int64_t low = first < 0 ? first + 16 : first;
+  return (byte - low) / 16;
+}
+
 static int64_t load_element(machine *m, const config_ld *c, place to, uint64_t address, int64_t i, int64_t j) {
   bool wide = to.acc && !c->shrink;
   size_t size = wide ? 4 : 1;
   if (address == 0) return 0;
-  int64_t value = read_memory(m, address + (uint64_t)i * c->stride + (uint64_t)j * size, size);
+  uint64_t row_address = address + (uint64_t)i * c->stride;
+  int64_t value =
+      c->packed ? packed_element(m, row_address, j) : read_memory(m, row_address + (uint64_t)j * size, size);
   return wide || c->scale == FLOAT_ONE ? value : oracle_scale(value, c->scale);
 }
 

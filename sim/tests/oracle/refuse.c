@@ -50,7 +50,7 @@ static void unknown_command(bench *b, uint64_t inside, uint64_t outside) {
 static void unknown_load_state(bench *b, uint64_t inside, uint64_t outside) {
   (void)inside;
   (void)outside;
-  put_config_ld(&b->program, (config_ld){3, 1, 1, FLOAT_ONE, 1, false});
+  put_config_ld(&b->program, (config_ld){3, 1, 1, FLOAT_ONE, 1, false, false});
 }
 
 static void both_transposed(bench *b, uint64_t inside, uint64_t outside) {
@@ -98,7 +98,7 @@ bool group_refuse(bench *b) {
   const refusal *r = &refusals[b->seed % group_refuse_count()];
   uint64_t inside = bench_alloc(b, "inside", 4 * b->dim * b->dim);
   uint64_t outside = ARCH_MEMORY_BASE + b->memory->size - 1;  // its last byte: the first row begins inside
-  put_config_ld(&b->program, (config_ld){0, 1, (uint32_t)b->dim, FLOAT_ONE, 1, false});
+  put_config_ld(&b->program, (config_ld){0, 1, (uint32_t)b->dim, FLOAT_ONE, 1, false, false});
   put_config_st(&b->program, (config_st){.stride = 1, .scale = FLOAT_ONE});
   r->build(b, inside, outside);
   uint64_t last_bad = b->program.count - 1;

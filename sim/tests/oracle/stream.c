@@ -49,6 +49,7 @@ static void stream_config_ld(stream *s, uint32_t state) {
   c.block_stride = (uint32_t)draw(s, s->dim, 3 * s->dim);
   c.shrink = chance(s, 3);
   if (chance(s, 2)) c.scale = bench_wild_scale(s->b);
+  if (s->b->array.load.packed_int4) c.packed = chance(s, 2);
   s->load[state] = c;
   put_config_ld(s->p, c);
 }
@@ -57,16 +58,18 @@ static void stream_mvin(stream *s) {
   uint32_t state = (uint32_t)draw(s, 0, 2);
   const config_ld *c = &s->load[state];
   bool repeats = c->repeats > 1;
-  bool acc = !repeats && chance(s, 2);
+  bool acc = !repeats && !c->packed && chance(s, 2);
   bool wide = acc && !c->shrink;
   int64_t size = wide ? 4 : 1;
   int64_t most = repeats ? s->dim / c->repeats : wide ? s->b->size.max_cols_acc : s->b->size.max_cols;
   if (most < 1) return;  // more copies than lanes
   operand to = {0, draw(s, 1, s->dim), draw(s, 1, most)};
-  int64_t bytes = (to.rows - 1) * (int64_t)c->stride + to.cols * size;
+  if (c->packed) to.cols &= ~INT64_C(1);
+  if (to.cols == 0) return;
+  int64_t row_bytes = c->packed ? to.cols / 2 : to.cols * size, bytes = (to.rows - 1) * (int64_t)c->stride + row_bytes;
   if (bytes > INPUT_BYTES) {
     to.rows = 1;
-    bytes = to.cols * size;
+    bytes = row_bytes;
   }
   int64_t extent = to.rows + (to.cols - 1) / s->dim * c->block_stride;
   if (extent > rows_of(s, acc)) return;
@@ -228,7 +231,7 @@ static void stream_odd(stream *s) {
 
 static void fill_local(stream *s) {
   for (uint32_t state = 0; state < 3; state++) {
-    s->load[state] = (config_ld){state, (uint64_t)draw(s, 1, s->dim * 4), (uint32_t)s->dim, FLOAT_ONE, 1, false};
+    s->load[state] = (config_ld){state, (uint64_t)draw(s, 1, s->dim * 4), (uint32_t)s->dim, FLOAT_ONE, 1, false, false};
     put_config_ld(s->p, s->load[state]);
   }
   for (int acc = 0; acc < 2; acc++) {

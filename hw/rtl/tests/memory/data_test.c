@@ -89,10 +89,11 @@ static void random_config_ld(test *t, unsigned state, unsigned rows, bool is_acc
                           .block_stride = rows + (below(t, 2) ? below(t, 2 * DIM) : 0),
                           .pixel_repeats = below(t, 4) == 0 ? below(t, 4) : 0,
                           .shrink = is_acc && below(t, 2)};
+  if (T_PACKED_INT4) s->packed = !is_acc && below(t, 2) != 0;
   if (is_acc || T_LOAD_SCALE_UNITS == 0) s->pixel_repeats = 0;
   bench_load(t->b, CONFIG,
              (uint64_t)s->scale << 32 | (uint64_t)s->block_stride << 16 | (uint64_t)s->pixel_repeats << 8 |
-                 (uint64_t)state << 3 | (uint64_t)s->shrink << 2 | 1,
+                 (uint64_t)s->packed << 5 | (uint64_t)state << 3 | (uint64_t)s->shrink << 2 | 1,
              s->stride);
 }
 
@@ -104,7 +105,10 @@ static void random_mvin(test *t) {
   bool wide = is_acc && !s->shrink;
   unsigned max_cols = (wide ? MAX_BLOCKS_ACC : MAX_BLOCKS) * DIM;
   if (s->pixel_repeats > 1) max_cols = DIM / s->pixel_repeats > 0 ? DIM / s->pixel_repeats : 1;
-  unsigned cols = between(t, 1, max_cols), blocks = (cols + DIM - 1) / DIM;
+  if (s->packed && max_cols < 2) return;
+  unsigned cols = between(t, 1, max_cols);
+  if (s->packed) cols = (cols + 1) / 2 * 2 > max_cols ? cols / 2 * 2 : (cols + 1) / 2 * 2;
+  unsigned blocks = (cols + DIM - 1) / DIM;
   uint32_t row, span = rows + (blocks - 1) * s->block_stride;
   if (!place(t, is_acc, t->third, span, &row)) return;
   // Copies of pixels go below the first row; in mixed rounds they would leave their third.

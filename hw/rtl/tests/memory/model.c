@@ -38,6 +38,11 @@ static void write_sp(model *m, const model_load_state *s, unsigned row, const in
   }
 }
 
+static int8_t half_byte(model *m, uint64_t row, unsigned n) {
+  int bits = n % 2 == 0 ? *at(m, row + n / 2) % 16 : *at(m, row + n / 2) / 16;
+  return (int8_t)(bits > 7 ? bits - 16 : bits);
+}
+
 void model_mvin(model *m, unsigned state, uint64_t dram, uint32_t local, unsigned cols, unsigned rows) {
   const model_load_state *s = &m->load[state];
   bool is_acc = local >> 31, accumulate = local >> 30 & 1, wide = is_acc && !s->shrink;
@@ -57,7 +62,7 @@ void model_mvin(model *m, unsigned state, uint64_t dram, uint32_t local, unsigne
         int8_t block[DIM];
         unsigned count = cols - j < DIM ? cols - j : DIM;
         for (unsigned l = 0; l < count; l++) {
-          int8_t byte = dram == 0 ? 0 : (int8_t)*at(m, from + j + l);
+          int8_t byte = dram == 0 ? 0 : s->packed ? half_byte(m, from, j + l) : (int8_t)*at(m, from + j + l);
           block[l] = dram != 0 && T_LOAD_SCALE_UNITS != 0 ? model_scale(byte, s->scale) : byte;
         }
         write_sp(m, s, row, block, count);

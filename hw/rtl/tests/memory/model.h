@@ -43,6 +43,9 @@
 #ifndef T_PIXEL_REPEAT
 #define T_PIXEL_REPEAT 1
 #endif
+#ifndef T_PACKED_INT4
+#define T_PACKED_INT4 0
+#endif
 #ifndef T_LOAD_SCALE_UNITS
 #define T_LOAD_SCALE_UNITS 4
 #endif
@@ -67,7 +70,7 @@ enum {
 typedef struct model_load_state {
   uint64_t stride;
   uint32_t scale, block_stride, pixel_repeats;
-  bool shrink;
+  bool shrink, packed;
 } model_load_state;
 
 typedef struct model_store_state {

@@ -21,6 +21,7 @@ module weft_memory_bench #(
   parameter int ACC_SCALE_LATENCY = 8,
   parameter int LOAD_SCALE_UNITS = 4,
   parameter int LOAD_SCALE_LATENCY = 4,
+  parameter bit PACKED_INT4 = 1'b0,
   parameter bit NORMALISER = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1,
@@ -118,7 +119,8 @@ module weft_memory_bench #(
   localparam int STORE_BITS = FULL_READS ? DIM * 32 : DIM * 8;
   localparam int MAX_BLOCKS = MAX_BURST_BYTES / DIM > 1 ? MAX_BURST_BYTES / DIM : 1;
 
-  logic        ld_req_valid, ld_req_ready, ld_req_acc_width, ld_req_zeros, ld_resp_valid;
+  logic        ld_req_valid, ld_req_ready, ld_req_acc_width, ld_req_packed, ld_req_zeros;
+  logic        ld_resp_valid, rd_req_packed;
   logic [63:0] ld_req_addr;
   logic [31:0] ld_req_laddr, ld_req_scale;
   logic [15:0] ld_req_cols, ld_req_repeats, ld_req_block_stride, ld_resp_bytes;
@@ -153,7 +155,7 @@ module weft_memory_bench #(
   weft_load_controller #(
     .DIM(DIM), .QUEUE(LOAD_QUEUE), .TRACKED(READS_IN_FLIGHT / DIM + 1), .ID_BITS(8),
     .ROW_BITS(ROW_BITS),
-    .MAX_BLOCKS(MAX_BLOCKS)
+    .MAX_BLOCKS(MAX_BLOCKS), .PACKED_INT4(PACKED_INT4)
   ) u_load_controller (
     .clk_i(clk_i), .rst_ni(rst_ni), .ld_valid_i(ld_valid_i), .ld_ready_o(ld_ready_o),
     .ld_funct_i(ld_funct_i),
@@ -162,6 +164,7 @@ module weft_memory_bench #(
     .ld_req_valid_o(ld_req_valid), .ld_req_ready_i(ld_req_ready), .ld_req_addr_o(ld_req_addr),
     .ld_req_laddr_o(ld_req_laddr), .ld_req_cols_o(ld_req_cols), .ld_req_repeats_o(ld_req_repeats),
     .ld_req_scale_o(ld_req_scale), .ld_req_acc_width_o(ld_req_acc_width),
+    .ld_req_packed_o(ld_req_packed),
     .ld_req_zeros_o(ld_req_zeros),
     .ld_req_block_stride_o(ld_req_block_stride), .ld_req_pixel_repeats_o(ld_req_pixel_repeats),
     .ld_req_cmd_o(ld_req_cmd), .ld_resp_valid_i(ld_resp_valid), .ld_resp_bytes_i(ld_resp_bytes),
@@ -210,6 +213,7 @@ module weft_memory_bench #(
     .ld_req_valid_i(ld_req_valid), .ld_req_ready_o(ld_req_ready), .ld_req_addr_i(ld_req_addr),
     .ld_req_laddr_i(ld_req_laddr), .ld_req_cols_i(ld_req_cols), .ld_req_repeats_i(ld_req_repeats),
     .ld_req_scale_i(ld_req_scale), .ld_req_acc_width_i(ld_req_acc_width),
+    .ld_req_packed_i(ld_req_packed),
     .ld_req_zeros_i(ld_req_zeros),
     .ld_req_block_stride_i(ld_req_block_stride), .ld_req_pixel_repeats_i(ld_req_pixel_repeats),
     .ld_req_cmd_i(ld_req_cmd), .ld_resp_valid_o(ld_resp_valid), .ld_resp_bytes_o(ld_resp_bytes),
@@ -235,6 +239,7 @@ module weft_memory_bench #(
     .rd_req_valid_o(rd_req_valid), .rd_req_ready_i(rd_req_ready), .rd_req_addr_o(rd_req_addr),
     .rd_req_laddr_o(rd_req_laddr), .rd_req_cols_o(rd_req_cols), .rd_req_repeats_o(rd_req_repeats),
     .rd_req_scale_o(rd_req_scale), .rd_req_acc_width_o(rd_req_acc_width),
+    .rd_req_packed_o(rd_req_packed),
     .rd_req_block_stride_o(rd_req_block_stride), .rd_req_pixel_repeats_o(rd_req_pixel_repeats),
     .rd_req_cmd_o(rd_req_cmd), .rd_resp_valid_i(rd_resp_valid), .rd_resp_ready_o(rd_resp_ready),
     .rd_resp_data_i(rd_resp_data), .rd_resp_addr_i(rd_resp_addr), .rd_resp_mask_i(rd_resp_mask),
@@ -255,12 +260,14 @@ module weft_memory_bench #(
   logic [$clog2(WRITES_IN_FLIGHT+1)-1:0] unused_writes;
   weft_dma_reader #(
     .DIM(DIM), .BUS_BITS(BUS_BITS), .MAX_BURST_BYTES(MAX_BURST_BYTES), .IN_FLIGHT(READS_IN_FLIGHT),
-    .ROW_BITS(ROW_BITS)
+    .ROW_BITS(ROW_BITS),
+    .PACKED_INT4(PACKED_INT4)
   ) u_reader (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .rd_req_valid_i(rd_req_valid), .rd_req_ready_o(rd_req_ready), .rd_req_addr_i(rd_req_addr),
     .rd_req_laddr_i(rd_req_laddr), .rd_req_cols_i(rd_req_cols), .rd_req_repeats_i(rd_req_repeats),
     .rd_req_scale_i(rd_req_scale), .rd_req_acc_width_i(rd_req_acc_width),
+    .rd_req_packed_i(rd_req_packed),
     .rd_req_block_stride_i(rd_req_block_stride), .rd_req_pixel_repeats_i(rd_req_pixel_repeats),
     .rd_req_cmd_i(rd_req_cmd), .rd_resp_valid_o(rd_resp_valid), .rd_resp_ready_i(rd_resp_ready),
     .rd_resp_data_o(rd_resp_data), .rd_resp_addr_o(rd_resp_addr), .rd_resp_mask_o(rd_resp_mask),
