@@ -76,7 +76,25 @@ weft_array *weft_array_copy(const weft_array *array) {
   if (array == NULL) return NULL;
   weft_array *copy = WF_NEW(weft_array);
   *copy = *array;
+  api_array_own(copy);
   return copy;
+}
+
+void api_array_own(weft_array *copy) {
+  if (copy->array.tech == NULL) return;
+  copy->tech = *copy->array.tech;
+  copy->array.tech = &copy->tech;
+}
+
+weft_status weft_array_technology(weft_session *s, weft_array *array, const char *path) {
+  if (!api_begin(s, "array") || !api_given(s, array, "the array") || !api_given(s, path, "the path")) return WEFT_USAGE;
+  hw_tech *tech = hw_tech_load(path, &s->diag);
+  if (tech != NULL) {
+    array->tech = *tech;
+    array->array.tech = &array->tech;
+  }
+  wf_free(tech);
+  return api_end(s, tech != NULL, WEFT_BAD_INPUT);
 }
 
 void weft_array_destroy(weft_array *array) { wf_free(array); }

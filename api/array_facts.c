@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "api/private.h"
+#include "compiler/network/unit.h"
 #include "hw/cost.h"
+#include "hw/tech.h"
 
 const char *weft_array_description(const weft_array *array) { return array == NULL ? "" : array->array.description; }
 
@@ -17,6 +19,12 @@ char *weft_parameter_reference(weft_session *s) {
   if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) return text;
   free(text);
   return NULL;
+}
+
+static bool has_energies(const hw_array *array) {
+  hw_tech tech;
+  hw_tech_of(&tech, array);
+  return tech.has.energy_pj;
 }
 
 weft_status weft_array_describe(const weft_array *array, weft_array_facts *facts) {
@@ -37,7 +45,9 @@ weft_status weft_array_describe(const weft_array *array, weft_array_facts *facts
                                  .mesh_latency = d.mesh_latency,
                                  .max_matmuls = d.max_matmuls,
                                  .load_commands_tracked = d.load_commands_tracked,
-                                 .store_commands_tracked = d.store_commands_tracked};
+                                 .store_commands_tracked = d.store_commands_tracked,
+                                 .unit_columns = (uint32_t)network_unit_columns(&array->array),
+                                 .energies = has_energies(&array->array)};
   return api_give(&full, sizeof full, facts);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs of ONNX files as the compiler sees them. See weft.h.
+#include "api/graph.h"
+
 #include <stdlib.h>
 
 #include "api/run.h"
@@ -33,18 +35,18 @@ static bool list_good(weft_session *s, const void *list, uint32_t count, const c
   return count == 0 || api_given(s, list, what);
 }
 
-static bool names_good(weft_session *s, const char *const *names, uint32_t count, const char *what) {
+bool api_names(weft_session *s, const char *const *names, uint32_t count, const char *what) {
   if (!list_good(s, names, count, what)) return false;
   for (uint32_t i = 0; i < count; i++)
     if (!api_given(s, names[i], what)) return false;
   return true;
 }
 
-static bool options_good(weft_session *s, const weft_graph_options *o) {
-  return names_good(s, o->dim_names, o->dims, "names of dimensions") &&
+bool api_graph_options(weft_session *s, const weft_graph_options *o) {
+  return api_names(s, o->dim_names, o->dims, "names of dimensions") &&
          list_good(s, o->dim_values, o->dims, "values of dimensions") &&
-         names_good(s, o->outputs, o->output_count, "outputs") &&
-         names_good(s, o->constants, o->constant_count, "constants");
+         api_names(s, o->outputs, o->output_count, "outputs") &&
+         api_names(s, o->constants, o->constant_count, "constants");
 }
 
 static bool read_constant(reading *r, uint32_t i, wf_diag *diag) {
@@ -68,7 +70,7 @@ static bool gather(reading *r, wf_diag *diag) {
 
 // ---- reading
 
-static graph *read_model(const char *path, const weft_graph_options *o, wf_diag *diag) {
+graph *api_read_model(const char *path, const weft_graph_options *o, wf_diag *diag) {
   reading r = {.options = o, .arena = wf_arena_create()};
   graph *model = NULL;
   if (gather(&r, diag)) {
@@ -99,11 +101,11 @@ static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
 weft_graph *weft_graph_read(weft_session *s, const char *path, const weft_graph_options *options) {
   weft_graph_options o = {0};
   if (!api_begin(s, "graph") || !api_given(s, path, "the path") || !api_take(s, options, &o, sizeof o) ||
-      !options_good(s, &o))
+      !api_graph_options(s, &o))
     return NULL;
   const int stage = api_choice(s, "stage", o.stage, stages, STAGES);
   if (stage < 0) return NULL;
-  graph *g = at_stage(read_model(path, &o, &s->diag), (quantise_stage)stage, &s->diag);
+  graph *g = at_stage(api_read_model(path, &o, &s->diag), (quantise_stage)stage, &s->diag);
   if (api_end(s, g != NULL, WEFT_BAD_INPUT) != WEFT_OK) return NULL;
   weft_graph *read = WF_NEW(weft_graph);
   read->graph = g;

@@ -1,61 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels: compile, describe, run on data of the caller. See weft.h.
+#include "api/kernel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/run.h"
+#include "api/schedules.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
-#include "compiler/compile.h"
-#include "runner/judge.h"
 
 enum { TEXT_MAX = 1 << 26 };  // bytes of a source or a mapping
 
-struct weft_kernel {
-  hw_array array;  // of which the commands are
-  compile_result result;
-  char *name, *mapping;
-  uint64_t macs;
-  int *tensors;  // tensors of the program that the caller gives
-  size_t tensor_count;
-};
-
 // ---- compilation
 
-static bool set_choices(weft_session *s, const weft_kernel_options *o, compile_request *request) {
-  const int language = api_choice(s, "language", o->language, compile_language_names, COMPILE_LANGUAGES);
-  if (language < 0) return false;
-  request->from = (compile_language)language;
-  if (o->tune <= MAP_BEST_MAX) return true;
-  api_refuse(s, "tune is at most %d", MAP_BEST_MAX);
+static bool is_pass(const char *name) {
+  for (size_t i = 0; compile_pass_name(i) != NULL; i++)
+    if (strcmp(compile_pass_name(i), name) == 0) return true;
   return false;
 }
 
-// The source, to be freed; NULL after an error was reported.
-static char *read_source(const weft_kernel_options *o, size_t *length, wf_diag *diag) {
-  *length = o->text != NULL && o->length == 0 ? strlen(o->text) : o->length;
+static bool set_choices(weft_session *s, const weft_kernel_options *o, compile_request *request) {
+  static const char *const styles[] = {"primitive", "loop"};
+  const int language = api_choice(s, "language", o->language, compile_language_names, COMPILE_LANGUAGES);
+  if (language < 0) return false;
+  const int style = api_choice(s, "style", o->style, styles, 2);
+  if (style < 0) return false;
+  request->from = (compile_language)language;
+  request->style = (block_style)style;
+  if (o->mapping != NULL && o->mapping_file != NULL)
+    return api_refuse(s, "mapping and mapping_file exclude each other"), false;
+  if ((o->after == NULL) != (o->tell == NULL)) return api_refuse(s, "after and tell go together"), false;
+  if (o->after != NULL && !is_pass(o->after)) return api_refuse(s, "no pass has the name that `after` is"), false;
+  return api_tuning(s, o->tune, o->tune_with, o->tune_objective, request->array, &request->tuning);
+}
+
+// Tells the caller what a pass left.
+static void after_pass(void *context, const compile_stage *stage) {
+  const weft_kernel_options *o = context;
   char *text = NULL;
-  if (o->text == NULL) text = wf_read_file(o->file, TEXT_MAX, length, diag);
-  if (o->text != NULL && *length <= TEXT_MAX) {
-    text = wf_alloc(*length + 1, 1);
-    memcpy(text, o->text, *length);
-    text[*length] = '\0';
-  }
-  if (*length <= TEXT_MAX) return text;
-  wf_error(diag, wf_in_file(o->file), "is larger than %d MiB", TEXT_MAX >> 20);
+  size_t length;
+  if (strcmp(o->after, stage->pass) != 0) return;
+  FILE *out = open_memstream(&text, &length);
+  if (out == NULL) return;
+  if (stage->block != NULL)
+    block_print(stage->block, out);
+  else
+    command_print(stage->commands, out);
+  fclose(out);
+  o->tell(o->context, text);
+  free(text);
+}
+
+// A file's text, to be freed; NULL after an error was reported.
+static char *read_whole(const char *path, size_t *length, wf_diag *diag) {
+  char *text = wf_read_file(path, TEXT_MAX, length, diag);
+  if (text == NULL || *length <= TEXT_MAX) return text;
+  wf_error(diag, wf_in_file(path), "is larger than %d MiB", TEXT_MAX >> 20);
   wf_free(text);
   return NULL;
+}
+
+// The same of the source.
+static char *read_source(const weft_kernel_options *o, size_t *length, wf_diag *diag) {
+  if (o->text == NULL) return read_whole(o->file, length, diag);
+  *length = o->length == 0 ? strlen(o->text) : o->length;
+  if (*length > TEXT_MAX) {
+    wf_error(diag, wf_in_file(o->file), "is larger than %d MiB", TEXT_MAX >> 20);
+    return NULL;
+  }
+  char *text = wf_alloc(*length + 1, 1);
+  memcpy(text, o->text, *length);
+  text[*length] = '\0';
+  return text;
+}
+
+// The mapping that is given, if any is.
+static bool read_mapping(const weft_kernel_options *o, map_mapping *mapping, compile_request *request, wf_diag *diag) {
+  const char *name = o->mapping_file == NULL ? "mapping" : o->mapping_file;
+  if (o->mapping == NULL && o->mapping_file == NULL) return true;
+  request->mapping = mapping;
+  if (o->mapping != NULL) return map_parse(mapping, name, o->mapping, strlen(o->mapping), diag);
+  size_t length;
+  char *text = read_whole(name, &length, diag);
+  const bool good = text != NULL && map_parse(mapping, name, text, length, diag);
+  wf_free(text);
+  return good;
 }
 
 static bool compile_source(const weft_kernel_options *o, weft_kernel *k, compile_request *request, wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
   map_mapping mapping;
-  bool good = o->arguments == NULL || lang_read_args(o->arguments, arena, &request->arguments, diag);
-  if (good && o->mapping != NULL) {
-    good = map_parse(&mapping, "mapping", o->mapping, strlen(o->mapping), diag);
-    request->mapping = &mapping;
-  }
-  good = good && compile(request, &k->result, diag);
+  api_asking asking;
+  api_asking_begin(&asking, o->schedules, &k->array.array, &request->tuning);
+  const bool good = (o->arguments == NULL || lang_read_args(o->arguments, arena, &request->arguments, diag)) &&
+                    read_mapping(o, &mapping, request, diag) && compile(request, &k->result, diag);
+  if (good) api_asking_add_kernel(&asking, o->file, &k->result);
+  api_asking_end(&asking);
   wf_arena_destroy(arena);
   return good;
 }
@@ -96,18 +138,23 @@ weft_kernel *weft_kernel_compile(weft_session *s, const weft_array *array, const
   if (o.file == NULL && o.text == NULL) return api_refuse(s, "neither a file nor a text is given"), NULL;
   if (o.file == NULL) o.file = "kernel";
   weft_kernel *k = WF_NEW(weft_kernel);
-  k->array = array->array;
+  k->array = *array;
+  api_array_own(&k->array);
   compile_request request = {.file = o.file,
-                             .array = &k->array,
+                             .array = &k->array.array,
                              .kernel = o.kernel,
                              .autotune = o.autotune,
-                             .tuning = run_tuning(o.tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
-                             .straight = true};
+                             .straight = true,
+                             .for_c = o.for_c,
+                             .after = o.after == NULL ? NULL : after_pass,
+                             .context = &o};
   if (!set_choices(s, &o, &request)) return weft_kernel_destroy(k), NULL;
-  bool good = hw_array_check(&k->array, k->array.name, &s->diag);
+  bool good = hw_array_check(&k->array.array, k->array.array.name, &s->diag);
   char *text = good ? read_source(&o, &request.length, &s->diag) : NULL;
   request.text = text;
+  const double start = wf_process_seconds();
   good = text != NULL && compile_source(&o, k, &request, &s->diag);
+  k->seconds = wf_process_seconds() - start;
   wf_free(text);
   if (good) describe(k);
   if (api_end(s, good, k->result.block != NULL ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) == WEFT_OK) return k;
@@ -124,12 +171,24 @@ void weft_kernel_destroy(weft_kernel *k) {
   wf_free(k);
 }
 
+static uint64_t rolled_nodes(const command_program *commands) {
+  command_program *rolled = command_roll(commands);
+  const uint64_t nodes = rolled->count;
+  command_destroy(rolled);
+  return nodes;
+}
+
 weft_status weft_kernel_describe(const weft_kernel *k, weft_kernel_facts *facts) {
   if (k == NULL) return WEFT_USAGE;
+  const compile_result *r = &k->result;
   const weft_kernel_facts full = {.name = k->name,
-                                  .commands = command_executions(k->result.commands),
+                                  .commands = command_executions(r->commands),
                                   .macs = k->macs,
-                                  .mapping_hash = k->result.mapped ? map_hash(&k->result.mapping) : 0};
+                                  .mapping_hash = r->mapped ? map_hash(&r->mapping) : 0,
+                                  .nodes = rolled_nodes(r->commands),
+                                  .layer_macs = r->mapped ? (uint64_t)map_macs(&r->layer) : 0,
+                                  .config = r->config,
+                                  .compile_seconds = k->seconds};
   return api_give(&full, sizeof full, facts);
 }
 
@@ -208,7 +267,7 @@ weft_run *weft_kernel_run(weft_session *s, const weft_kernel *k, const weft_run_
   const bool good = run_commands_on(k->result.commands, &config, copies, &result, &s->diag);
   copy_out(k, copies, buffers, good && !of_engine.timing_only);
   if (api_end(s, good, WEFT_CANNOT_BUILD) != WEFT_OK) return NULL;
-  return api_run_of_kernel(&k->array, &result, k->macs);
+  return api_run_of_kernel(&k->array.array, &result, k->macs);
 }
 
 static bool interpret(const weft_kernel *k, void **copies, wf_diag *diag) {

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks: read or generate, quantise, compile, run. See weft.h.
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/job.h"
 #include "api/run.h"
 #include "base/alloc.h"
-#include "base/tasks.h"
-#include "compiler/graph/repeat.h"
-#include "compiler/mapping/mapping.h"
-#include "compiler/quantise/quantise.h"
-#include "runner/judge.h"
-#include "runner/tune.h"
-#include "search/layers/program.h"
-#include "workloads/networks/networks.h"
+#include "base/output.h"
+#include "compiler/network/elf.h"
 
 // Runs show names of it, and may outlive the handle: the last of its users frees it.
 typedef struct loaded {
   atomic_uint users;
-  hw_array array;
-  char *name;
-  layers_program program;
-  const layers_form *form;
-  graph *all;         // of several images; NULL: the form's
-  void **all_inputs;  // of them
-  network *net;
+  api_job job;
 } loaded;
 
 struct weft_network {
@@ -30,81 +22,26 @@ struct weft_network {
 static void drop(void *owner) {
   loaded *n = owner;
   if (atomic_fetch_sub(&n->users, 1) > 1) return;
-  network_destroy(n->net);
-  for (int i = 0; n->all != NULL && i < n->all->input_count; i++) wf_free(n->all_inputs[i]);
-  wf_free(n->all_inputs);
-  graph_destroy(n->all);
-  layers_program_release(&n->program);
-  wf_free(n->name);
+  api_job_release(&n->job);
   wf_free(n);
 }
 
-// ---- compilation
+const api_job *api_network_job(const weft_network *n) { return &n->loaded->job; }
 
-static bool load(loaded *n, const weft_network_options *o, wf_diag *diag) {
-  const layers_program_options options = {.network = {.size = (int64_t)o->image,
-                                                      .sequence = (int64_t)o->sequence,
-                                                      .batch = (int64_t)o->batch,
-                                                      .divisor = (int64_t)o->divisor,
-                                                      .layers = (int64_t)o->depth},
-                                          .array = &n->array,
-                                          .float_ends = o->float_ends,
-                                          .uint8_images = o->uint8_images};
-  if (!hw_array_check(&n->array, n->array.name, diag) ||
-      !layers_program_load(&n->program, n->name, n->name, &options, diag))
-    return false;
-  n->form = layers_program_form(&n->program, &n->array, diag);
-  return n->form != NULL;
-}
-
-static void repeat(loaded *n, uint64_t images) {
-  if (images <= 1) return;
-  n->all = graph_repeat(n->form->placed, (int)images);
-  n->all_inputs = quantise_random_inputs(n->all, 1);
-}
-
-static const void *const *inputs_of(const loaded *n) {
-  return (const void *const *)(n->all != NULL ? n->all_inputs : n->form->inputs);
-}
-
-static bool lower(loaded *n, const weft_network_options *o, wf_diag *diag) {
-  const network_options options = {.array = &n->array,
-                                   .tuning = run_tuning(o->tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
-                                   .overlap = o->overlap,
-                                   .jobs = o->jobs == 0 ? wf_processors() : o->jobs};
-  repeat(n, o->images);
-  const run_tune_request request = {.placed = n->all != NULL ? n->all : n->form->placed,
-                                    .options = &options,
-                                    .inputs = inputs_of(n),
-                                    .values = n->all != NULL ? NULL : n->form->values};
-  n->net = run_tune_network(&request, diag);
-  return n->net != NULL;
-}
-
-static bool sizes_good(weft_session *s, const weft_network_options *o) {
-  const uint64_t sizes[] = {o->image, o->sequence, o->batch, o->divisor, o->depth};
-  enum { SIZE_MAX_BITS = 31, JOBS_MAX = 1024 };
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    if (sizes[i] >> SIZE_MAX_BITS != 0) return api_refuse(s, "a size of the network is too large"), false;
-  if (o->tune > MAP_BEST_MAX) return api_refuse(s, "tune is at most %d", MAP_BEST_MAX), false;
-  if (o->jobs > JOBS_MAX) return api_refuse(s, "jobs are at most %d", JOBS_MAX), false;
-  if (o->images > GRAPH_REPEAT_MAX) return api_refuse(s, "images are at most %d", GRAPH_REPEAT_MAX), false;
-  if (o->float_ends && o->uint8_images) return api_refuse(s, "uint8_images excludes float_ends"), false;
-  return true;
-}
+static const network *net_of(const weft_network *n) { return n->loaded->job.net; }
 
 weft_network *weft_network_compile(weft_session *s, const weft_array *array, const char *name_or_path,
                                    const weft_network_options *options) {
   weft_network_options o = {0};
   if (!api_begin(s, "network") || !api_given(s, array, "the array") || !api_given(s, name_or_path, "the network") ||
-      !api_take(s, options, &o, sizeof o) || !sizes_good(s, &o))
+      !api_take(s, options, &o, sizeof o))
     return NULL;
   loaded *n = WF_NEW(loaded);
   n->users = 1;
-  n->array = array->array;
-  n->name = wf_strdup(name_or_path);
-  const bool read = load(n, &o, &s->diag), good = read && lower(n, &o, &s->diag);
-  if (api_end(s, good, read ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) != WEFT_OK) return drop(n), NULL;
+  n->job.array = *array;
+  api_array_own(&n->job.array);
+  if (!api_job_open(s, &n->job, name_or_path, &o)) return drop(n), NULL;
+  api_end(s, true, WEFT_OK);
   weft_network *handle = WF_NEW(weft_network);
   handle->loaded = n;
   return handle;
@@ -118,13 +55,50 @@ void weft_network_destroy(weft_network *n) {
 
 weft_status weft_network_describe(const weft_network *n, weft_network_facts *facts) {
   if (n == NULL) return WEFT_USAGE;
-  const weft_network_facts full = {.name = n->loaded->net->graph->name,
-                                   .steps = (uint64_t)n->loaded->net->step_count,
-                                   .kernels = (uint64_t)n->loaded->net->kernel_count,
-                                   .weight_bytes = n->loaded->net->weight_bytes,
-                                   .arena_bytes = n->loaded->net->arena_bytes,
-                                   .compile_seconds = n->loaded->net->compile_seconds};
+  const network *net = net_of(n);
+  const weft_network_facts full = {.name = net->graph->name,
+                                   .steps = (uint64_t)net->step_count,
+                                   .kernels = (uint64_t)net->kernel_count,
+                                   .weight_bytes = net->weight_bytes,
+                                   .arena_bytes = net->arena_bytes,
+                                   .compile_seconds = net->compile_seconds,
+                                   .arena_least_bytes = net->arena_least_bytes,
+                                   .read_seconds = n->loaded->job.read_seconds,
+                                   .quantise_seconds = n->loaded->job.quantise_seconds};
   return api_give(&full, sizeof full, facts);
+}
+
+// ---- files
+
+static bool ends_in(const char *path, const char *ending) {
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+static weft_status write_elf(weft_session *s, const weft_network *n, const char *path) {
+  const network_elf_config config = {.inputs = (const void *const *)n->loaded->job.inputs, .jobs = n->loaded->job.jobs};
+  const bool good = network_write_elf(net_of(n), &config, path, &s->diag) == COMMAND_ELF_DONE;
+  return api_end(s, good, WEFT_CANNOT_BUILD);
+}
+
+weft_status weft_network_write(weft_session *s, const weft_network *n, const char *path) {
+  if (!api_begin(s, "network") || !api_given(s, n, "the network") || !api_given(s, path, "the path")) return WEFT_USAGE;
+  if (ends_in(path, ".elf")) return write_elf(s, n, path);
+  if (!ends_in(path, ".steps")) return api_refuse(s, "the name of a network's file ends in .elf or .steps");
+  FILE *out = wf_output_open(path, &s->diag);
+  if (out != NULL) network_print(net_of(n), out);
+  return api_end(s, out != NULL && wf_output_close(out, path, &s->diag), WEFT_BAD_INPUT);
+}
+
+char *weft_network_text(weft_session *s, const weft_network *n) {
+  if (!api_begin(s, "network") || !api_given(s, n, "the network")) return NULL;
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (out != NULL) network_print(net_of(n), out);
+  if (api_end(s, out != NULL && fclose(out) == 0, WEFT_CANNOT_BUILD) == WEFT_OK) return text;
+  free(text);
+  return NULL;
 }
 
 // ---- tensors
@@ -141,20 +115,18 @@ weft_tensor api_tensor_of(const graph *g, int tensor, bool written) {
   return to;
 }
 
-size_t weft_network_inputs(const weft_network *n) { return n == NULL ? 0 : (size_t)n->loaded->net->graph->input_count; }
-size_t weft_network_outputs(const weft_network *n) {
-  return n == NULL ? 0 : (size_t)n->loaded->net->graph->output_count;
-}
+size_t weft_network_inputs(const weft_network *n) { return n == NULL ? 0 : (size_t)net_of(n)->graph->input_count; }
+size_t weft_network_outputs(const weft_network *n) { return n == NULL ? 0 : (size_t)net_of(n)->graph->output_count; }
 
 weft_status weft_network_input(const weft_network *n, size_t index, weft_tensor *tensor) {
   if (index >= weft_network_inputs(n)) return WEFT_USAGE;
-  const weft_tensor full = api_tensor_of(n->loaded->net->graph, n->loaded->net->graph->inputs[index], false);
+  const weft_tensor full = api_tensor_of(net_of(n)->graph, net_of(n)->graph->inputs[index], false);
   return api_give(&full, sizeof full, tensor);
 }
 
 weft_status weft_network_output(const weft_network *n, size_t index, weft_tensor *tensor) {
   if (index >= weft_network_outputs(n)) return WEFT_USAGE;
-  const weft_tensor full = api_tensor_of(n->loaded->net->graph, n->loaded->net->graph->outputs[index], true);
+  const weft_tensor full = api_tensor_of(net_of(n)->graph, net_of(n)->graph->outputs[index], true);
   return api_give(&full, sizeof full, tensor);
 }
 
@@ -186,7 +158,7 @@ weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_ru
   const run_network_config config = {
       .engine = engine,
       .options = &of_engine,
-      .inputs = inputs != NULL ? inputs : inputs_of(n->loaded),
+      .inputs = inputs != NULL ? inputs : (const void *const *)n->loaded->job.inputs,
       .check = o.check,
       .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
       .progress = tell,
@@ -194,11 +166,11 @@ weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_ru
       .stop = &s->stop,
   };
   run_network_result result;
-  const bool good = run_network(n->loaded->net, &config, &result, &s->diag);
+  const bool good = run_network(net_of(n), &config, &result, &s->diag);
   if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) {
     atomic_fetch_add(&n->loaded->users, 1);
-    return api_run_of_network(n->loaded->net, &result, n->loaded, drop);
+    return api_run_of_network(net_of(n), &result, n->loaded, drop);
   }
-  run_network_release(n->loaded->net, &result);
+  run_network_release(net_of(n), &result);
   return NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/stop.h"
 #include "hw/array.h"
+#include "hw/tech.h"
 
 struct weft_session {
   char *messages;  // of the last call; NULL before the first
@@ -21,8 +22,18 @@ struct weft_session {
   const char *what;  // of weft_progress
 };
 
+// An array has the technology that its `tech` points to in itself.
 struct weft_array {
   hw_array array;
+  hw_tech tech;
+};
+
+// After a copy: takes over what the array that was copied has in itself.
+void api_array_own(weft_array *copy);
+
+struct weft_schedules {
+  struct schedules *rows;
+  weft_schedules_use use;
 };
 
 // ---- calls

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores of tuned mappings. See weft.h.
-#include "search/schedules/schedules.h"
+#include "api/schedules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/private.h"
 #include "base/alloc.h"
-
-struct weft_schedules {
-  schedules *rows;
-};
 
 _Static_assert(WEFT_LAYER_DIMS == (int)BLOCK_DIMS, "a layer has N, P, Q, K, C, R and S");
 
@@ -70,6 +65,10 @@ char *weft_schedules_mapping(weft_session *s, const weft_schedules *tuned, size_
   }
   api_end(s, text != NULL, WEFT_CANNOT_BUILD);
   return text;
+}
+
+weft_status weft_schedules_used(const weft_schedules *tuned, weft_schedules_use *use) {
+  return tuned == NULL ? WEFT_USAGE : api_give(&tuned->use, sizeof tuned->use, use);
 }
 
 // ---- rows of others

@@ -13,7 +13,7 @@
 #include "search/truth/truth.h"
 
 struct weft_answer {
-  hw_array base;
+  weft_array base;
   char *name;
   layers_network table;
   layers_program program;
@@ -73,7 +73,7 @@ static bool set_goal(weft_session *s, const weft_search_options *o, weft_answer 
                            .silicon = PLAIN_SILICON_DEFAULTS,
                            .area_mm2_max = o->max_area_mm2,
                            .power_mw_max = o->max_power_mw};
-  if (o->simulate) a->goal.silicon.clock_mhz = a->base.chip.clock_mhz;
+  if (o->simulate) a->goal.silicon.clock_mhz = a->base.array.chip.clock_mhz;
   if (o->clock_mhz > 0) a->goal.silicon.clock_mhz = o->clock_mhz;
   return true;
 }
@@ -82,7 +82,7 @@ static bool set_goal(weft_session *s, const weft_search_options *o, weft_answer 
 
 // As `weft sim` runs it, and the table of its layers.
 static bool load_program(weft_answer *a, wf_diag *diag) {
-  const layers_program_options options = {.array = &a->base};
+  const layers_program_options options = {.array = &a->base.array};
   if (!layers_program_load(&a->program, a->name, a->name, &options, diag)) return false;
   layers_of_graph(&a->table, a->program.placed);
   a->table.name = layers_lines_base_name(a->table.arena, a->name);
@@ -118,7 +118,7 @@ static bool descend(weft_session *s, const weft_search_options *o, weft_answer *
 
 static bool simulate(weft_session *s, const weft_search_options *o, weft_answer *a) {
   const truth_options options = {.goal = a->goal,
-                                 .base = &a->base,
+                                 .base = &a->base.array,
                                  .program = a->is_program ? &a->program : NULL,
                                  .machine = o->machine,
                                  .whole_energy = o->whole_energy,
@@ -141,10 +141,11 @@ weft_answer *weft_search(weft_session *s, const weft_array *base, const char *ne
       !api_take(s, options, &o, sizeof o) || !within(s, &o) || !agree(s, &o))
     return NULL;
   weft_answer *a = WF_NEW(weft_answer);
-  a->base = base->array;
+  a->base = *base;
+  api_array_own(&a->base);
   a->name = wf_strdup(network);
   if (!set_goal(s, &o, a)) return weft_answer_destroy(a), NULL;
-  const bool loaded = hw_array_check(&a->base, a->base.name, &s->diag) && load(a, &o, &s->diag);
+  const bool loaded = hw_array_check(&a->base.array, a->base.array.name, &s->diag) && load(a, &o, &s->diag);
   bool good = loaded && (o.simulate ? simulate(s, &o, a) : descend(s, &o, a));
   if (wf_stop_wanted(&s->stop)) good = false;
   if (api_end(s, good, loaded ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) == WEFT_OK) return a;
@@ -211,10 +212,11 @@ weft_array *weft_answer_array(weft_session *s, const weft_answer *a) {
   if (a->simulated)
     array->array = a->truth.candidates[a->truth.best].array;
   else
-    good = truth_array(&a->base, &a->found.hardware, &array->array);
+    good = truth_array(&a->base.array, &a->found.hardware, &array->array);
   if (!good)
     wf_error(&s->diag, wf_in_file(a->name), "no array can be built for side %.0f, %.0f + %.0f KiB",
              a->found.hardware.side, a->found.hardware.scratchpad_kib, a->found.hardware.accumulator_kib);
+  if (good) api_array_own(array);
   if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) return array;
   wf_free(array);
   return NULL;

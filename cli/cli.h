@@ -39,6 +39,7 @@ typedef struct cli_common {
   bool quiet;
   bool has_tech;  // a technology table was given, `tech`, which arrays that are loaded point to
   hw_tech tech;
+  const char *tech_path;
 } cli_common;
 
 typedef struct cli_verb {
@@ -97,6 +98,20 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
 
 // Work that shows nothing of itself says after so many seconds what it is (wf_busy_begin).
 enum { CLI_BUSY_AFTER = 2 };
+typedef struct wf_busy cli_busy;
+cli_busy *cli_busy_begin(const cli_common *common, const char *what);
+void cli_busy_end(cli_busy *busy);
+
+// Says so of the stages of a session's calls, which name themselves (weft_progress.text). The stages stay in their
+// place until the end.
+typedef struct cli_stages {
+  const cli_common *common;
+  weft_session *session;
+  cli_busy *busy;
+  char *name;
+} cli_stages;
+void cli_stages_begin(cli_stages *stages, weft_session *session, const cli_common *common);
+void cli_stages_end(cli_stages *stages);
 
 // Whether a verb prints its report to stdout: not with --quiet, and not where JSON stands there, which stands alone.
 bool cli_prints(const cli_common *common);

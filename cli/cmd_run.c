@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "base/name.h"
 #include "base/progress.h"
 #include "base/thousands.h"
@@ -31,15 +32,16 @@ typedef struct run_report {
 
 static double utilisation(const run_report *r) {
   const run_result *run = &r->verdict->run;
-  const double dim = hw_derive(&r->job->array).dim;
-  if (!r->job->result.mapped || run->cycles == 0) return 0;
-  const uint64_t macs = command_useful_macs(r->job->result.commands, (uint64_t)map_macs(&r->job->result.layer));
+  const double dim = hw_derive(&r->job->kernel->array.array).dim;
+  if (!r->job->kernel->result.mapped || run->cycles == 0) return 0;
+  const uint64_t macs =
+      command_useful_macs(r->job->kernel->result.commands, (uint64_t)map_macs(&r->job->kernel->result.layer));
   return (double)macs / (dim * dim * (double)run->cycles);
 }
 
 static void print_wrong(const run_report *r) {
   const run_oracle_verdict *v = r->verdict;
-  const command_tensor *tensor = &r->job->result.commands->tensors[v->tensor];
+  const command_tensor *tensor = &r->job->kernel->result.commands->tensors[v->tensor];
   fprintf(stderr,
           "weft: error: %" PRIu64 " bytes differ from the oracle; the first: tensor %s, byte %zu: %02x, not %02x\n",
           v->wrong, tensor->name, v->at, v->found, v->expected);
@@ -49,16 +51,16 @@ static void print_report(const run_report *r, FILE *out) {
   const run_oracle_verdict *v = r->verdict;
   const run_result *run = &v->run;
   char number[WF_THOUSANDS];
-  fprintf(out, "array        %s\nengine       %s\n", r->job->array.name, r->engine->name);
+  fprintf(out, "array        %s\nengine       %s\n", r->job->kernel->array.array.name, r->engine->name);
   fprintf(out, "commands     %s\n", wf_thousands(run->commands, number));
   if (r->engine->timed) fprintf(out, "cycles       %s\n", wf_thousands(run->cycles, number));
-  if (r->engine->timed && r->job->result.mapped) fprintf(out, "utilisation  %.2f %%\n", 100 * utilisation(r));
+  if (r->engine->timed && r->job->kernel->result.mapped) fprintf(out, "utilisation  %.2f %%\n", 100 * utilisation(r));
   if (run->has_units) {
     fprintf(out, "read         %s bytes\n", wf_thousands(run->units.bus_read_bytes, number));
     fprintf(out, "written      %s bytes\n", wf_thousands(run->units.bus_written_bytes, number));
   }
   const host_counts hart = {.instructions[HOST_COMMAND] = run->commands};
-  if (run->has_units && r->units) sim_units_print(&run->units, &hart, &r->job->array, out);
+  if (run->has_units && r->units) sim_units_print(&run->units, &hart, &r->job->kernel->array.array, out);
   if (r->sensitivity != NULL) sim_sensitivity_print(r->sensitivity, out);
   if (r->compared)
     fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
@@ -72,7 +74,7 @@ static cJSON *to_json(const run_report *r) {
   cJSON *object = kernel_json(r->job, r->path);
   cJSON_AddStringToObject(object, "engine", r->engine->name);
   if (r->engine->timed) cli_json_count(object, "cycles", v->run.cycles);
-  if (r->engine->timed && r->job->result.mapped) cJSON_AddNumberToObject(object, "utilisation", utilisation(r));
+  if (r->engine->timed && r->job->kernel->result.mapped) cJSON_AddNumberToObject(object, "utilisation", utilisation(r));
   if (v->run.has_units) {
     cli_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
     cli_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
@@ -80,7 +82,7 @@ static cJSON *to_json(const run_report *r) {
   const host_counts hart = {.instructions[HOST_COMMAND] = v->run.commands};
   if (v->run.has_units && r->units) {
     sim_units_add_memory(&v->run.units.memory, object);
-    sim_units_json(&v->run.units, &hart, &r->job->array, object);
+    sim_units_json(&v->run.units, &hart, &r->job->kernel->array.array, object);
   }
   if (r->sensitivity != NULL) sim_sensitivity_json(r->sensitivity, object);
   cJSON_AddBoolToObject(object, "compared", r->compared);
@@ -104,13 +106,13 @@ static cli_exit judge(const cli_common *common, const run_options *options, cons
                              .times = (unsigned)options->times,
                              .ended = options->sensitivity ? take_account : NULL,
                              .context = &account};
-  const bool compared = !options->timing_only && job->result.block != NULL;
+  const bool compared = !options->timing_only && job->kernel->result.block != NULL;
   run_oracle o;
   run_oracle_verdict verdict;
   wf_busy *busy = wf_busy_begin(common->quiet, "running the kernel", CLI_BUSY_AFTER);
-  bool good = run_oracle_fill(&o, &job->result, options->seed, diag);
-  if (good && compared) good = run_oracle_expect(&o, &job->result, diag);
-  good = good && run_oracle_judge(&o, &job->result, &config, &verdict, diag);
+  bool good = run_oracle_fill(&o, &job->kernel->result, options->seed, diag);
+  if (good && compared) good = run_oracle_expect(&o, &job->kernel->result, diag);
+  good = good && run_oracle_judge(&o, &job->kernel->result, &config, &verdict, diag);
   wf_busy_end(busy);
   run_oracle_release(&o);
   if (!good) return CLI_CANNOT_BUILD;
@@ -131,7 +133,7 @@ static cli_exit judge(const cli_common *common, const run_options *options, cons
 // The same through a program of the host: its cycles have the host's part in them, and digests stand for the bytes.
 static cli_exit judge_elf(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
                           const sim_engine_ops *engine, wf_diag *diag) {
-  if (job->result.block == NULL) {
+  if (job->kernel->result.block == NULL) {
     wf_error(diag, wf_in_file(path), "commands have no interpreter to compare an ELF's result with");
     return CLI_BAD_INPUT;
   }
@@ -141,8 +143,9 @@ static cli_exit judge_elf(const cli_common *common, const run_options *options, 
   const bool good = elf.wrong == NULL && elf.tensors > 0;
   char number[WF_THOUSANDS];
   if (cli_prints(common))
-    printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n", job->array.name,
-           engine->name, wf_thousands(elf.cycles, number), good ? "as the oracle's" : "WRONG");
+    printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n",
+           job->kernel->array.array.name, engine->name, wf_thousands(elf.cycles, number),
+           good ? "as the oracle's" : "WRONG");
   cJSON *object = kernel_json(job, path);
   cJSON_AddStringToObject(object, "engine", engine->name);
   cli_json_count(object, "cycles", elf.cycles);
@@ -202,7 +205,7 @@ static const wf_option run_rows[] = {
 };
 
 cli_exit cli_run(int argc, char **argv) {
-  run_options options = {.seed = 1, .times = 1, .kernel = {.straight = true}};
+  run_options options = {.seed = 1, .times = 1};
   static const cli_usage usage = {
       .verb = "run",
       .synopsis = "KERNEL.py|IR",
@@ -237,7 +240,7 @@ cli_exit cli_run(int argc, char **argv) {
   }
   kernel_job job;
   options.kernel.for_c = options.elf;
-  code = kernel_compile(&common, &options.kernel, argv[0], &job, &diag);
+  code = kernel_compile(&common, &options.kernel, argv[0], &job);
   if (code == CLI_OK && options.against != NULL)
     code = diverge(&common, &options, argv[0], &job, engine, &diag);
   else if (code == CLI_OK && options.elf)

@@ -383,7 +383,7 @@ cli_exit cli_sim(int argc, char **argv) {
           "  weft sim bert-base --seq 128 --timeline run.json.gz --timeline-level step\n"
           "  weft sim resnet50 --tune 64 --fuse auto --json result.json\n"
           "  weft sim program.elf --json -\n",
-      .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_job_rows, offsetof(sim_options, network.job)),
+      .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_arg_rows, offsetof(sim_options, network.job)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(sim_options, network.job.tuning)),
                   CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network)),
                   CLI_OPTIONS(timeline_option_rows, offsetof(sim_options, timeline))},
@@ -396,6 +396,6 @@ cli_exit cli_sim(int argc, char **argv) {
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
   wf_diag diag = wf_diag_to(stderr);
   if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
-  if (network_job_is_misspelt(argv[0], &diag)) return CLI_BAD_INPUT;
+  if (network_job_is_misspelt(argv[0])) return CLI_BAD_INPUT;
   return simulate_program(&common, &options, argv[0], &diag);
 }

@@ -227,6 +227,7 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
     return false;
   }
   *common = s.common;
+  common->tech_path = s.tech;
   common->isa = (unsigned)s.isa;
   memmove(argv, argv + optind, left * sizeof argv[0]);
   *argc = (int)left;
@@ -244,5 +245,6 @@ weft_array *cli_open_array(const cli_common *common, weft_session *session) {
   weft_array *array = weft_array_load(session, common->array == NULL ? "gemmini-default" : common->array);
   cli_messages(session);
   if (array != NULL && common->isa != 0) weft_array_set(session, array, "isa.revision", common->isa == 1 ? "1" : "2");
+  if (array != NULL && common->tech_path != NULL) weft_array_technology(session, array, common->tech_path);
   return array;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "api/kernel.h"
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "compiler/command/private.h"
@@ -34,7 +35,7 @@ static const block_statement *find_statement(const block_statement *list, block_
 
 static const block_statement *statement_of(const diverge_job *job, const command_program *judged,
                                            const command_insn *insn) {
-  const block_program *block = job->kernel->result.block;
+  const block_program *block = job->kernel->kernel->result.block;
   if (block == NULL) return NULL;
   switch (command_isa(judged, insn)->id) {
     case ISA_MVIN:
@@ -150,11 +151,11 @@ static bool locate(const diverge_job *job, const command_program *judged, const 
   const run_config judge = {.engine = job->engine, .options = &quiet},
                    reference = {.engine = against, .options = &quiet};
   run_oracle o;
-  if (!run_oracle_fill_as_elf(&o, &job->kernel->result, job->seed, diag)) return false;
+  if (!run_oracle_fill_as_elf(&o, &job->kernel->kernel->result, job->seed, diag)) return false;
   void *tensors[RUN_ORACLE_TENSORS] = {0};
   for (int t = 0; t < o.tensors; t++) tensors[t] = o.before[t];
   const run_diverge_request request = {
-      .judged = {judged, &judge}, .reference = {job->kernel->result.commands, &reference}, .tensors = tensors};
+      .judged = {judged, &judge}, .reference = {job->kernel->kernel->result.commands, &reference}, .tensors = tensors};
   const bool good = run_diverge(&request, found, diag);
   run_oracle_release(&o);
   return good;
@@ -180,7 +181,7 @@ static command_program *read_commands(const diverge_job *job, wf_diag *diag) {
   size_t length;
   char *text = cli_read_file(job->commands, CLI_TEXT_MAX, &length, diag);
   command_program *program =
-      text == NULL ? NULL : command_parse(job->commands, text, length, &job->kernel->array, diag);
+      text == NULL ? NULL : command_parse(job->commands, text, length, &job->kernel->kernel->array.array, diag);
   wf_free(text);
   return program;
 }
@@ -192,7 +193,7 @@ cli_exit diverge_run(const cli_common *common, const diverge_job *job, wf_diag *
             against == NULL || against->timing_only ? job->against : job->engine->name);
     return CLI_USAGE;
   }
-  if (job->commands == NULL) return judge(common, job, job->kernel->result.commands, against, diag);
+  if (job->commands == NULL) return judge(common, job, job->kernel->kernel->result.commands, against, diag);
   command_program *judged = read_commands(job, diag);
   if (judged == NULL) return CLI_BAD_INPUT;
   const cli_exit code = judge(common, job, judged, against, diag);

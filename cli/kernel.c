@@ -2,12 +2,8 @@
 // Options of verbs that compile, and the compilation; see kernel.h.
 #include "cli/kernel.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/progress.h"
 #include "cli/schedule_store.h"
 
 const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
@@ -25,25 +21,13 @@ const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
      "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
 };
 
-// ---- input
+// ---- choices
 
-static bool read_mapping(const char *path, map_mapping *mapping, wf_diag *diag) {
-  size_t length;
-  char *text = cli_read_file(path, CLI_TEXT_MAX, &length, diag);
-  const bool good = text != NULL && map_parse(mapping, path, text, length, diag);
-  wf_free(text);
-  return good;
-}
-
-static int find(const char *word, const char *const *names, int count) {
-  for (int i = 0; i < count; i++)
-    if (strcmp(word, names[i]) == 0) return i;
-  return -1;
-}
-
-static bool is_pass(const char *name) {
-  for (size_t i = 0; compile_pass_name(i) != NULL; i++)
-    if (strcmp(compile_pass_name(i), name) == 0) return true;
+// Whether a word is one of a list that ends in NULL; NULL is one of every list.
+static bool is_one_of(const char *word, const char *const *names) {
+  if (word == NULL) return true;
+  for (; *names != NULL; names++)
+    if (strcmp(word, *names) == 0) return true;
   return false;
 }
 
@@ -53,13 +37,12 @@ static cli_exit usage_error(const char *option, const char *value, const char *c
 }
 
 // The options that are words.
-static cli_exit set_choices(const kernel_options *options, compile_request *request) {
-  static const char *const styles[] = {"primitive", "loop"};
-  if (options->style != NULL) {
-    const int style = find(options->style, styles, 2);
-    if (style < 0) return usage_error("style", options->style, "primitive, loop");
-    request->style = (block_style)style;
-  }
+static cli_exit check_choices(const kernel_options *options) {
+  static const char *const styles[] = {"primitive", "loop", NULL};
+  static const char *const languages[] = {"kernel", "block", "command", NULL};
+  static const char *const passes[] = {"lower",   "fuse",   "tile", "scope", "hoist",
+                                       "buffers", "expand", "fold", "roll",  NULL};
+  if (!is_one_of(options->style, styles)) return usage_error("style", options->style, "primitive, loop");
   if (options->mapping != NULL && options->tuning.schedules != NULL) {
     fprintf(stderr, "weft: error: --mapping and --schedules exclude each other\n");
     return CLI_USAGE;
@@ -68,12 +51,8 @@ static cli_exit set_choices(const kernel_options *options, compile_request *requ
     fprintf(stderr, "weft: error: --as-c is for --print-mapping\n");
     return CLI_USAGE;
   }
-  if (options->from != NULL) {
-    const int from = find(options->from, compile_language_names, COMPILE_LANGUAGES);
-    if (from < 0) return usage_error("from", options->from, "kernel, block, command");
-    request->from = (compile_language)from;
-  }
-  if (options->dump_after != NULL && !is_pass(options->dump_after))
+  if (!is_one_of(options->from, languages)) return usage_error("from", options->from, "kernel, block, command");
+  if (!is_one_of(options->dump_after, passes))
     return usage_error("dump-after", options->dump_after,
                        "lower, fuse, tile, scope, hoist, buffers, expand, fold, roll");
   return CLI_OK;
@@ -81,115 +60,92 @@ static cli_exit set_choices(const kernel_options *options, compile_request *requ
 
 // ---- compilation
 
-static void dump(void *context, const compile_stage *stage) {
-  const kernel_options *options = context;
-  if (strcmp(options->dump_after, stage->pass) != 0) return;
-  if (stage->block != NULL)
-    block_print(stage->block, stdout);
-  else
-    command_print(stage->commands, stdout);
+static void dump(void *context, const char *text) {
+  (void)context;
+  fputs(text, stdout);
 }
 
 // The driver takes mappings of products only.
-static cli_exit print_mapping(const kernel_options *options, const char *path, const compile_result *result,
-                              wf_diag *diag) {
-  if (!result->mapped) return CLI_OK;
-  if (!options->as_c) {
-    map_print(&result->mapping, stdout);
-  } else if (!map_print_c(&result->layer, &result->mapping, stdout)) {
-    wf_error(diag, wf_in_file(path), "--as-c: struct weft_mapping is for matrix products");
+static cli_exit print_mapping(const kernel_options *options, const char *path, const kernel_job *job) {
+  const char *mapping = weft_kernel_mapping(job->kernel);
+  if (!options->as_c) fputs(mapping, stdout);
+  if (!options->as_c || *mapping == '\0') return CLI_OK;
+  char *text = weft_kernel_text(job->session, job->kernel, "mapping-c");
+  if (text == NULL) {
+    cli_error(path, "--as-c: struct weft_mapping is for matrix products");
     return CLI_CANNOT_BUILD;
   }
+  fputs(text, stdout);
+  weft_free(text);
   return CLI_OK;
 }
 
-// The arguments are text here and nowhere else.
-static bool compile_with(const char *arguments, compile_request *request, compile_result *result, wf_diag *diag) {
-  wf_arena *arena = wf_arena_create();
-  const bool good = (arguments == NULL || lang_read_args(arguments, arena, &request->arguments, diag)) &&
-                    compile(request, result, diag);
-  wf_arena_destroy(arena);
-  return good;
+static cli_exit compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job) {
+  schedule_store store;
+  const cli_exit code = schedule_store_open(&store, job->session, options->tuning.schedules, options->tuning.count > 1);
+  if (code != CLI_OK) return code;
+  const weft_kernel_options made = {.size = sizeof made,
+                                    .file = path,
+                                    .kernel = options->kernel,
+                                    .arguments = options->shape,
+                                    .language = options->from,
+                                    .autotune = options->autotune,
+                                    .tune = (uint32_t)options->tuning.count,
+                                    .mapping_file = options->mapping,
+                                    .style = options->style,
+                                    .tune_with = options->tuning.with,
+                                    .tune_objective = options->tuning.objective,
+                                    .schedules = store.store,
+                                    .for_c = options->for_c,
+                                    .after = options->dump_after,
+                                    .tell = options->dump_after == NULL ? NULL : dump};
+  cli_busy *busy = cli_busy_begin(common, "compiling the kernel");
+  job->kernel = weft_kernel_compile(job->session, job->array, &made);
+  cli_busy_end(busy);
+  cli_messages(job->session);
+  const cli_exit end = (cli_exit)weft_session_status(job->session);
+  const bool saved = schedule_store_close(&store, common->quiet);
+  return end != CLI_OK || saved ? end : CLI_BAD_INPUT;
 }
 
-cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
-                        wf_diag *diag) {
-  *job = (kernel_job){0};
-  kernel_options kept = *options;
-  compile_request request = {.file = path,
-                             .array = &job->array,
-                             .kernel = options->kernel,
-                             .autotune = options->autotune,
-                             .straight = options->straight,
-                             .for_c = options->for_c,
-                             .after = options->dump_after == NULL ? NULL : dump,
-                             .context = &kept};
-  cli_exit code = set_choices(options, &request);
+cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job) {
+  *job = (kernel_job){.session = weft_session_create()};
+  cli_exit code = check_choices(options);
   if (code != CLI_OK) return code;
-  map_mapping mapping;
-  if (!cli_load_array(common, &job->array, diag)) return CLI_BAD_INPUT;
-  code = tuning_open(&options->tuning, options->autotune ? TUNING_OTHERS : TUNING_NO_OTHERS, &job->array,
-                     &request.tuning, diag);
+  job->array = cli_open_array(common, job->session);
+  if (job->array == NULL) return CLI_BAD_INPUT;
+  code = tuning_check(&options->tuning, options->autotune ? TUNING_OTHERS : TUNING_NO_OTHERS, job->array);
+  if (code == CLI_OK) code = compile(common, options, path, job);
   if (code != CLI_OK) return code;
-  if (options->mapping != NULL && !read_mapping(options->mapping, &mapping, diag)) return CLI_BAD_INPUT;
-  if (options->mapping != NULL) request.mapping = &mapping;
-  schedule_store store;
-  code = schedule_store_open(&store, options->tuning.schedules, &job->array, &request.tuning, diag);
-  if (code != CLI_OK) return code;
-  job->text = cli_read_file(path, CLI_TEXT_MAX, &request.length, diag);
-  request.text = job->text;
-  const double start = wf_process_seconds();
-  wf_busy *busy = wf_busy_begin(common->quiet, "compiling the kernel", CLI_BUSY_AFTER);
-  const bool good = job->text != NULL && compile_with(options->shape, &request, &job->result, diag);
-  wf_busy_end(busy);
-  job->seconds = wf_process_seconds() - start;
-  if (good) schedule_store_add_kernel(&store, path, &job->result);
-  const bool saved = schedule_store_close(&store, common->quiet, diag);
-  if (!good) return job->result.block != NULL ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
-  if (!saved) return CLI_BAD_INPUT;
-  return options->print_mapping ? print_mapping(options, path, &job->result, diag) : CLI_OK;
+  job->facts.size = sizeof job->facts;
+  weft_kernel_describe(job->kernel, &job->facts);
+  job->is_source = options->from == NULL || strcmp(options->from, "kernel") == 0;
+  return options->print_mapping ? print_mapping(options, path, job) : CLI_OK;
 }
 
 void kernel_release(kernel_job *job) {
-  compile_release(&job->result);
-  wf_free(job->text);
+  weft_kernel_destroy(job->kernel);
+  weft_array_destroy(job->array);
+  weft_session_destroy(job->session);
   *job = (kernel_job){0};
 }
 
 // ---- report
 
-static void add_mapping(cJSON *object, const map_mapping *mapping) {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (out == NULL) return;
-  map_print(mapping, out);
-  fclose(out);
-  cJSON_AddStringToObject(object, "mapping", text);
-  free(text);
-}
-
-static uint64_t rolled_nodes(const command_program *commands) {
-  command_program *rolled = command_roll(commands);
-  const uint64_t nodes = rolled->count;
-  command_destroy(rolled);
-  return nodes;
-}
-
 cJSON *kernel_json(const kernel_job *job, const char *path) {
-  const compile_result *r = &job->result;
+  const weft_kernel_facts *f = &job->facts;
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "file", path);
-  if (r->instance != NULL) cJSON_AddStringToObject(object, "kernel", r->instance->kernel->name);
-  cJSON_AddStringToObject(object, "array", job->array.name);
-  cli_json_hash(object, "array_hash", hw_array_hash(&job->array));
-  cJSON_AddNumberToObject(object, "compile_seconds", job->seconds);
-  cli_json_count(object, "commands", command_executions(r->commands));
-  cli_json_count(object, "nodes", rolled_nodes(r->commands));
-  if (r->config >= 0) cJSON_AddNumberToObject(object, "config", r->config);
-  if (!r->mapped) return object;
-  cli_json_count(object, "macs", (uint64_t)map_macs(&r->layer));
-  cli_json_hash(object, "mapping_hash", map_hash(&r->mapping));
-  add_mapping(object, &r->mapping);
+  if (job->is_source) cJSON_AddStringToObject(object, "kernel", f->name);
+  cJSON_AddStringToObject(object, "array", weft_array_name(job->array));
+  cli_json_hash(object, "array_hash", weft_array_hash(job->array));
+  cJSON_AddNumberToObject(object, "compile_seconds", f->compile_seconds);
+  cli_json_count(object, "commands", f->commands);
+  cli_json_count(object, "nodes", f->nodes);
+  if (f->config >= 0) cJSON_AddNumberToObject(object, "config", f->config);
+  if (*weft_kernel_mapping(job->kernel) == '\0') return object;
+  cli_json_count(object, "macs", f->layer_macs);
+  cli_json_hash(object, "mapping_hash", f->mapping_hash);
+  cJSON_AddStringToObject(object, "mapping", weft_kernel_mapping(job->kernel));
   return object;
 }

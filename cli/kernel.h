@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs that compile share: their options, and the compilation as these say.
+// What the verbs that compile kernels share: their options, and the compilation as these say.
 #ifndef CLI_KERNEL_H
 #define CLI_KERNEL_H
 
 #include "cli/cli.h"
 #include "cli/tuning.h"
-#include "compiler/compile.h"
 
 typedef struct kernel_options {
   const char *kernel, *shape, *mapping, *style, *from, *dump_after;
   bool autotune, print_mapping, as_c;
-  // No options, but what the verb needs: commands without loops; commands that a host gives (compile_request).
-  bool straight, for_c;
+  bool for_c;  // no option, but what the verb needs: commands that a host gives
   tuning_options tuning;
 } kernel_options;
 
@@ -19,17 +17,18 @@ enum { KERNEL_OPTIONS = 9 };
 // The rows of these options without those of tuning, for a verb's table.
 extern const wf_option kernel_option_rows[KERNEL_OPTIONS];
 
-// A compiled file. `array` is borrowed by the commands.
+// A compiled file.
 typedef struct kernel_job {
-  hw_array array;
-  compile_result result;
-  double seconds;  // of the processor, for compilation
-  char *text;
+  weft_session *session;
+  weft_array *array;
+  weft_kernel *kernel;
+  weft_kernel_facts facts;
+  bool is_source;  // of the kernel language
 } kernel_job;
 
 // Compiles the file; prints what the options ask for to stdout. Returns an exit code, after errors were reported.
-cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job,
-                        wf_diag *diag);
+// Release the job in any case.
+cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job);
 void kernel_release(kernel_job *job);
 
 // The keys that every verb reports of a compilation (docs/cli.md).

@@ -89,7 +89,7 @@ static cJSON *page_json(const network_report *report) {
   cJSON *document = network_report_json(report), *steps = cJSON_GetObjectItemCaseSensitive(document, "steps");
   cJSON_AddStringToObject(document, "writer", WEFT_GIT_VERSION);
   add_prefix(net, document);
-  add_machine(&report->job->array, document);
+  add_machine(&report->job->array.array, document);
   cJSON *parts = cJSON_AddArrayToObject(document, "parts");
   for (unsigned part = 0; part < SIM_PARTS; part++)
     cJSON_AddItemToArray(parts, cJSON_CreateString(sim_part_names[part]));

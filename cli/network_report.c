@@ -30,7 +30,7 @@ static void print_cycles(const network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   char number[WF_THOUSANDS];
   if (!report->engine->timed) return;
-  const double dim = hw_derive(&report->job->array).dim;
+  const double dim = hw_derive(&report->job->array.array).dim;
   fprintf(out, "cycles       %s, utilisation %.2f %% from end to end\n", wf_thousands(r->cycles, number),
           100 * ratio((double)r->macs, dim * dim * (double)r->cycles));
   fprintf(out, "  on array   %s, utilisation %.2f %%\n", wf_thousands(r->array_cycles, number),
@@ -45,8 +45,8 @@ static void print_cycles(const network_report *report, FILE *out) {
   if (report->job->images > 1)
     fprintf(out, "per image    %s, of %d\n", wf_thousands(r->cycles / (uint64_t)report->job->images, number),
             report->job->images);
-  fprintf(out, "time         %.3f ms at %u MHz\n", (double)r->cycles / (1e3 * report->job->array.chip.clock_mhz),
-          report->job->array.chip.clock_mhz);
+  fprintf(out, "time         %.3f ms at %u MHz\n", (double)r->cycles / (1e3 * report->job->array.array.chip.clock_mhz),
+          report->job->array.array.chip.clock_mhz);
 }
 
 static void print_traffic(const network_report *report, FILE *out) {
@@ -55,7 +55,7 @@ static void print_traffic(const network_report *report, FILE *out) {
   if (!r->has_units) return;
   fprintf(out, "read         %s bytes\n", wf_thousands(r->units.bus_read_bytes, number));
   fprintf(out, "written      %s bytes\n", wf_thousands(r->units.bus_written_bytes, number));
-  const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array);
+  const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
   sim_units_print_energy(&figures, out);
 }
 
@@ -180,7 +180,7 @@ void network_report_totals(const network_report *report, FILE *out) {
   const network *net = report->job->net;
   char number[WF_THOUSANDS], other[WF_THOUSANDS], least[WF_THOUSANDS], name[WF_NAME_LINE];
   fprintf(out, "network      %s\narray        %s\nengine       %s\n", wf_name_shown(report->path, name),
-          report->job->array.name, report->engine->name);
+          report->job->array.array.name, report->engine->name);
   fprintf(out, "steps        %d, %d kernels, %s commands\n", net->step_count, net->kernel_count,
           wf_thousands(r->commands, number));
   fprintf(out, "macs         %s\n", wf_thousands(r->macs, number));
@@ -254,8 +254,8 @@ static void add_totals(const network_report *report, cJSON *document) {
   const network *net = report->job->net;
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "network", net->graph->name);
-  cJSON_AddStringToObject(document, "array", report->job->array.name);
-  cli_json_hash(document, "array_hash", hw_array_hash(&report->job->array));
+  cJSON_AddStringToObject(document, "array", report->job->array.array.name);
+  cli_json_hash(document, "array_hash", hw_array_hash(&report->job->array.array));
   cJSON_AddStringToObject(document, "engine", report->engine->name);
   if (report->engine->timed) {
     cli_json_count(document, "cycles", r->cycles);
@@ -270,7 +270,7 @@ static void add_totals(const network_report *report, cJSON *document) {
   if (r->has_units) {
     cli_json_count(document, "read_bytes", r->units.bus_read_bytes);
     cli_json_count(document, "written_bytes", r->units.bus_written_bytes);
-    const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array);
+    const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
     if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
     sim_units_add_energy(&figures, document);
     sim_units_add_hart(&r->hart, document);

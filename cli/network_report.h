@@ -3,12 +3,13 @@
 #ifndef CLI_NETWORK_REPORT_H
 #define CLI_NETWORK_REPORT_H
 
-#include "cli/network_job.h"
+#include "api/job.h"
+#include "cli/cli.h"
 #include "cli/sim_sensitivity.h"
 
 typedef struct network_report {
   const char *path;
-  const network_job *job;
+  const api_job *job;
   const sim_engine_ops *engine;
   const run_network_result *result;
   const sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for

@@ -71,6 +71,37 @@ void cli_watch_end(cli_watch *w) {
   wf_progress_end(&w->line, false);
 }
 
+cli_busy *cli_busy_begin(const cli_common *common, const char *what) {
+  return wf_busy_begin(common->quiet, what, CLI_BUSY_AFTER);
+}
+
+void cli_busy_end(cli_busy *busy) { wf_busy_end(busy); }
+
+static void leave_stage(cli_stages *stages) {
+  wf_busy_end(stages->busy);
+  wf_free(stages->name);
+  stages->busy = NULL;
+  stages->name = NULL;
+}
+
+static bool enter_stage(void *context, const weft_progress *progress) {
+  cli_stages *stages = context;
+  leave_stage(stages);
+  stages->name = wf_strdup(progress->text);
+  stages->busy = cli_busy_begin(stages->common, stages->name);
+  return true;
+}
+
+void cli_stages_begin(cli_stages *stages, weft_session *session, const cli_common *common) {
+  *stages = (cli_stages){.common = common, .session = session};
+  weft_session_watch(session, enter_stage, stages);
+}
+
+void cli_stages_end(cli_stages *stages) {
+  weft_session_watch(stages->session, NULL, NULL);
+  leave_stage(stages);
+}
+
 // ---- messages
 
 // Where the kind of a message begins in a line; NULL: it is a hint, or goes on.

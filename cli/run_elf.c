@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/kernel.h"
 #include "cli/sim_report.h"
 #include "compiler/command/elf.h"
 #include "driver/include/weft/data.h"
@@ -24,9 +25,9 @@ static void take_line(const char *line, const kernel_job *job, const run_oracle 
   uint64_t value;
   if (sscanf(line, "run %*u cycles %" SCNu64, &value) == 1) result->cycles = value;
   if (sscanf(line, "tensor %255s digest %" SCNx64, name, &value) != 2) return;
-  const int t = find_tensor(job->result.commands, name);
+  const int t = find_tensor(job->kernel->result.commands, name);
   if (t < 0) return;
-  const command_tensor *tensor = &job->result.commands->tensors[t];
+  const command_tensor *tensor = &job->kernel->result.commands->tensors[t];
   result->tensors++;
   if (weft_digest(o->after[t], tensor->elements * tensor->element_bytes) != value && result->wrong == NULL)
     result->wrong = tensor->name;
@@ -42,7 +43,8 @@ static cli_exit simulate(const char *path, const kernel_job *job, const sim_engi
   size_t size;
   FILE *console = open_memstream(&text, &size);
   if (console == NULL) return CLI_BAD_INPUT;
-  const sim_run_config config = {.array = &job->array, .engine = engine, .console = console, .console_error = stderr};
+  const sim_run_config config = {
+      .array = &job->kernel->array.array, .engine = engine, .console = console, .console_error = stderr};
   const sim_run_result run = sim_run_elf(&config, path, diag);
   fclose(console);
   take_output(text, job, o, result);
@@ -61,11 +63,11 @@ cli_exit run_elf(const kernel_job *job, const sim_engine_ops *engine, uint64_t s
   }
   close(file);
   run_oracle o;
-  bool expected = run_oracle_fill_as_elf(&o, &job->result, seed, diag);
-  for (unsigned n = 0; n < times && expected; n++) expected = run_oracle_expect(&o, &job->result, diag);
+  bool expected = run_oracle_fill_as_elf(&o, &job->kernel->result, seed, diag);
+  for (unsigned n = 0; n < times && expected; n++) expected = run_oracle_expect(&o, &job->kernel->result, diag);
   const command_elf_config config = {.seed = seed, .times = times};
   cli_exit code = CLI_CANNOT_BUILD;
-  if (expected && command_write_elf(job->result.commands, &config, path, diag) == COMMAND_ELF_DONE)
+  if (expected && command_write_elf(job->kernel->result.commands, &config, path, diag) == COMMAND_ELF_DONE)
     code = simulate(path, job, engine, &o, result, diag);
   run_oracle_release(&o);
   unlink(path);

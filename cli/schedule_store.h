@@ -4,24 +4,16 @@
 #define CLI_SCHEDULE_STORE_H
 
 #include "cli/cli.h"
-#include "runner/tune.h"
-#include "search/schedules/schedules.h"
 
 typedef struct schedule_store {
   const char *path;  // NULL: none
-  schedules *rows;
-  schedules_lookup lookup;
-  uint64_t added;
+  weft_session *session;
+  weft_schedules *store;
 } schedule_store;
 
-// Of a verb's options and array, which live as long as the store; `tuning` asks it from then on. With a path of NULL
-// nothing is done. Returns an exit code, after errors were reported; close in any case.
-cli_exit schedule_store_open(schedule_store *s, const char *path, const hw_array *array, compile_tuning *tuning,
-                             wf_diag *diag);
-// What tuning found for a network, and for a kernel.
-void schedule_store_add_network(schedule_store *s, const char *origin, const run_tune_result *tuned);
-void schedule_store_add_kernel(schedule_store *s, const char *origin, const compile_result *result);
+// With a path of NULL nothing is done. Returns an exit code, after errors were reported; close what was opened.
+cli_exit schedule_store_open(schedule_store *s, weft_session *session, const char *path, bool may_be_new);
 // Writes what was added and says on stderr, unless `quiet`, what the store was asked.
-bool schedule_store_close(schedule_store *s, bool quiet, wf_diag *diag);
+bool schedule_store_close(schedule_store *s, bool quiet);
 
 #endif

@@ -147,13 +147,13 @@ static uint64_t end_of(const network *net, const run_network_result *result) {
 }
 
 static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                         const network_job *job, const char *path, const timeline_files *files,
+                         const api_job *job, const char *path, const timeline_files *files,
                          const timeline_choice *choice, wf_diag *diag) {
   const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
   watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
   w.table = cli_prints(common) && !is_stdout(options->csv);
   w.choice = *choice;
-  w.timelines = timeline_sinks_open(files, &options->timeline, &job->array, path, choice->level);
+  w.timelines = timeline_sinks_open(files, &options->timeline, &job->array.array, path, choice->level);
   const bool bursts = w.timelines.timeline != NULL && choice->level == SIM_TIMELINE_BURST;
   const sim_events events = {.context = &w, .event = take_event, .burst = bursts ? take_burst : NULL};
   const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
@@ -191,14 +191,14 @@ static cli_exit simulate(const cli_common *common, const sim_network_options *op
 static cli_exit run_job(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
                         const char *path, const timeline_files *files, const timeline_choice *choice, wf_diag *diag) {
   network_job job;
-  cli_exit code = network_job_open(common, &options->job, path, &job, diag);
-  const int steps = code == CLI_OK ? job.net->step_count : 0;
+  cli_exit code = network_job_open(common, &options->job, path, &job);
+  const int steps = (int)job.facts.steps;
   if (code == CLI_OK && options->timeline.steps != NULL && choice->first >= (uint64_t)steps) {
     wf_error(diag, wf_in_file(path), "--timeline-steps %s: the network has steps 0 to %d", options->timeline.steps,
              steps - 1);
     code = CLI_USAGE;
   }
-  if (code == CLI_OK) code = simulate(common, options, engine, &job, path, files, choice, diag);
+  if (code == CLI_OK) code = simulate(common, options, engine, api_network_job(job.network), path, files, choice, diag);
   network_job_release(&job);
   return code;
 }

@@ -3,11 +3,11 @@
 #ifndef CLI_SIM_NETWORK_H
 #define CLI_SIM_NETWORK_H
 
-#include "cli/network_job.h"
+#include "cli/network_args.h"
 #include "cli/timeline_file.h"
 
 typedef struct sim_network_options {
-  network_job_options job;
+  network_args job;
   bool no_check, native_host, timing_only, sensitivity, wide;
   timeline_options timeline;
   const char *csv, *report;

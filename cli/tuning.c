@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "hw/tech.h"
-#include "runner/judge.h"
+enum { TUNE_MOST = 512 };
 
 const wf_option tuning_option_rows[TUNING_OPTIONS] = {
     {"tune", WF_COUNT(tuning_options, count), "N",
@@ -19,20 +18,9 @@ const wf_option tuning_option_rows[TUNING_OPTIONS] = {
      "what is found is added"},
 };
 
-static bool set_objective(const char *name, compile_objective *objective) {
-  for (int o = 0; o < COMPILE_OBJECTIVE_COUNT; o++) {
-    if (strcmp(name, compile_objective_names[o]) != 0) continue;
-    *objective = (compile_objective)o;
-    return true;
-  }
-  fprintf(stderr, "weft: error: --tune-objective %s\n  hint: one of cycles, energy, edp\n", name);
-  return false;
-}
-
-static bool has_energy(const hw_array *array) {
-  hw_tech tech;
-  hw_tech_of(&tech, array);
-  return tech.has.energy_pj;
+static bool has_energy(const weft_array *array) {
+  weft_array_facts facts = {.size = sizeof facts};
+  return weft_array_describe(array, &facts) == WEFT_OK && facts.energies;
 }
 
 // What is asked of trials that are not made would be dropped. NULL: nothing.
@@ -46,25 +34,31 @@ static bool check(const tuning_options *options, tuning_others others) {
   const char *unused = without_effect(options, others);
   if (unused != NULL)
     fprintf(stderr, "weft: error: %s has no effect without trials\n  hint: --tune N makes them\n", unused);
-  const bool many = options->count > MAP_BEST_MAX;
+  const bool many = options->count > TUNE_MOST;
   if (many)
     fprintf(stderr, "weft: error: --tune %llu\n  hint: at most %d mappings of a layer\n",
-            (unsigned long long)options->count, MAP_BEST_MAX);
+            (unsigned long long)options->count, TUNE_MOST);
   return unused == NULL && !many;
 }
 
-cli_exit tuning_open(const tuning_options *options, tuning_others others, const hw_array *array, compile_tuning *tuning,
-                     wf_diag *diag) {
-  run_fidelity with = RUN_FIDELITY_CYCLE;
-  compile_objective objective = COMPILE_CYCLES;
-  if (!check(options, others)) return CLI_USAGE;
-  if (options->with != NULL && !run_fidelity_named(options->with, &with, diag)) return CLI_USAGE;
-  if (options->objective != NULL && !set_objective(options->objective, &objective)) return CLI_USAGE;
-  if (objective != COMPILE_CYCLES && !has_energy(array)) {
-    wf_error(diag, wf_in_file(NULL), "--tune-objective %s: the technology of array %s has no energies",
-             options->objective, array->name);
-    return CLI_BAD_INPUT;
+static bool words_good(const tuning_options *options) {
+  const char *with = options->with, *objective = options->objective;
+  if (with != NULL && strcmp(with, "cycle") != 0 && strcmp(with, "flow") != 0) {
+    cli_error(NULL, "no fidelity '%s'", with);
+    cli_hint("one of cycle and flow");
+    return false;
   }
-  *tuning = run_tuning((unsigned)options->count, with, objective);
-  return CLI_OK;
+  if (objective == NULL || strcmp(objective, "cycles") == 0 || strcmp(objective, "energy") == 0 ||
+      strcmp(objective, "edp") == 0)
+    return true;
+  fprintf(stderr, "weft: error: --tune-objective %s\n  hint: one of cycles, energy, edp\n", objective);
+  return false;
+}
+
+cli_exit tuning_check(const tuning_options *options, tuning_others others, const weft_array *array) {
+  if (!check(options, others) || !words_good(options)) return CLI_USAGE;
+  if (options->objective == NULL || strcmp(options->objective, "cycles") == 0 || has_energy(array)) return CLI_OK;
+  cli_error(NULL, "--tune-objective %s: the technology of array %s has no energies", options->objective,
+            weft_array_name(array));
+  return CLI_BAD_INPUT;
 }

@@ -4,7 +4,6 @@
 #define CLI_TUNING_H
 
 #include "cli/cli.h"
-#include "compiler/compile.h"
 
 typedef struct tuning_options {
   uint64_t count;
@@ -18,8 +17,7 @@ extern const wf_option tuning_option_rows[TUNING_OPTIONS];
 // The trials that a verb makes also without --tune: none, some that only time decides, or some like those of --tune.
 typedef enum { TUNING_NO_OTHERS, TUNING_OTHERS_BY_TIME, TUNING_OTHERS } tuning_others;
 
-// Returns an exit code, after errors were reported.
-cli_exit tuning_open(const tuning_options *options, tuning_others others, const hw_array *array, compile_tuning *tuning,
-                     wf_diag *diag);
+// What the options ask of trials on an array, before there are any. Returns an exit code, after errors were reported.
+cli_exit tuning_check(const tuning_options *options, tuning_others others, const weft_array *array);
 
 #endif

@@ -52,8 +52,7 @@ cat <<'END'
 ## The tool
 
 `cli/tests/api_verbs.txt` lists the verbs of the `weft` command that use this interface alone; names
-are added to it only. The others take what they print from the floors below: options of networks,
-kernels and timelines that no struct here has, engines `rtl` and `systemc`, runs of ELF programs
-and benches.
+are added to it only. The others take what they print from the floors below: timelines, engines
+`rtl` and `systemc`, runs of ELF programs and benches.
 `cli/tests/verbs_test.sh` prints for each verb how many symbols those are.
 END

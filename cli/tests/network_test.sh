@@ -52,6 +52,7 @@ expect 2 'one of int8, uint8' "$weft" sim net.onnx --input-type u8
 expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --float-ends
 expect 2 'input-type is for ends of integers' "$weft" sim net.onnx --input-type uint8 --quality 1
 expect 1 'input' "$weft" sim resnet18 $network --input-type uint8 --input signed.npy
+expect 1 'signed.npy,signed.npy: error: the network has 1 inputs' "$weft" sim resnet18 $network --array dim8 --input-type int8 --input signed.npy,signed.npy
 
 # ---- zeros in weights: the same network with fewer products, on all ways
 expect 1 'blocks:0.25 leaves a quarter' "$weft" net resnet18 --prune blocks:2 -o none.onnx

@@ -193,6 +193,17 @@ class Kernels(unittest.TestCase):
         with self.assertRaisesRegex(weft.BadInput, rf"weft_test\.py:{line}:\d+: error: "):
             wrong("dim4", M=16)
 
+    def test_files(self):
+        kernel = product.compile("dim8", M=16, N=16, K=16)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "kernel.command"
+            kernel.write(file)
+            self.assertEqual(file.read_text(), kernel.text())
+            again = weft.Kernel(file, "dim8", language="command")
+        self.assertEqual(again.facts["commands"], kernel.facts["commands"])
+        with self.assertRaisesRegex(weft.Usage, "ends in .elf, .c"):
+            kernel.write("kernel.txt")
+
     def test_bad_data(self):
         kernel = product.compile("dim8", M=16, N=16, K=16)
         a, b, c = operands(16, 16, 16)
@@ -227,6 +238,16 @@ class Networks(unittest.TestCase):
         with self.assertRaises(AttributeError):
             run.beauty
 
+    def test_options(self):
+        small = {"image": 32, "divisor": 16}
+        net = weft.Network("resnet18", "dim8", seed=3, **small)
+        run, other = net.run(engine="ref"), weft.Network("resnet18", "dim8", **small).run(engine="ref")
+        self.assertNotEqual(run.digest, other.digest)
+        self.assertIn("network resnet18", net.text())
+        with self.assertRaisesRegex(weft.BadInput, "nowhere"):
+            weft.Network("resnet18", "dim8", keep_float=["nowhere"], **small)
+        self.assertNotEqual(weft.Network("resnet18", "dim8", keep_float=["conv1"], **small).text(), net.text())
+
     def test_images(self):
         net = weft.Network("gpt2-block", sequence=32, divisor=4, images=2, overlap=True)
         run = net.run(check=True)
@@ -252,7 +273,9 @@ class Ends(unittest.TestCase):
     def test_progress(self):
         seen = []
         run = weft.run("resnet18", image=32, divisor=16, progress=lambda *progress: seen.append(progress))
-        self.assertEqual([done for _, done, _, _ in seen], list(range(1, len(run.layers) + 1)))
+        self.assertEqual([text for _, done, _, text in seen if done == 0],
+                         ["quantising the network", "compiling the network"])
+        self.assertEqual([done for _, done, _, _ in seen if done > 0], list(range(1, len(run.layers) + 1)))
 
     def test_exceptions_of_progress_come_out(self):
         def refuse(*_progress):

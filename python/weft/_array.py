@@ -50,6 +50,11 @@ class Array:
         self.pointer = self._own(call(lib.weft_array_load, encode(path(name))))
         self.update(**parameters)
 
+    def technology(self, file):
+        """Takes energies and areas from a technology table (docs/energy.md) from now on; returns the array."""
+        call(lib.weft_array_technology, self.pointer, encode(path(file)))
+        return self
+
     @staticmethod
     def _own(pointer):
         return ffi.gc(pointer, lib.weft_array_destroy)

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX files as the compiler sees them."""
 
-from weft._native import call, encode, ffi, fields, filled, lib, listed, path, struct, text
-
-
-def _texts(values):
-    """An array of texts for the library, and what must be kept for as long as it is used."""
-    kept = [encode(value) for value in values]
-    return ffi.new("char *[]", kept), kept
+from weft._native import call, encode, encoded, ffi, fields, filled, lib, listed, path, struct, text
 
 
 def _tensors(function, graph):
@@ -28,7 +22,7 @@ class Graph:
     def __init__(self, file, stage="model", batch=0, dims=None, outputs=(), constants=()):
         dims = dims or {}
         named = constants.items() if isinstance(constants, dict) else [(None, file) for file in constants]
-        lists = [_texts(dims), _texts(outputs), _texts(path(file) for _, file in named), _texts(name for name, _ in named)]
+        lists = [encoded(dims), encoded(outputs), encoded(path(file) for _, file in named), encoded(name for name, _ in named)]
         numbers = ffi.new("int64_t[]", list(dims.values()))
         made = struct("weft_graph_options", stage=stage, batch=batch, dim_names=lists[0][0], dim_values=numbers,
                       outputs=lists[1][0], constants=lists[2][0], constants_for=lists[3][0], dims=len(dims),

@@ -9,7 +9,7 @@ import textwrap
 
 import numpy
 
-from weft._native import call, ffi, fields, filled, lib, path, struct, text
+from weft._native import call, encode, ffi, fields, filled, lib, path, struct, text
 from weft._run import Run, dtype_of
 from weft._array import array_of
 from weft.language import _Word
@@ -39,9 +39,11 @@ def _described(data):
 class Kernel:
     """A kernel compiled for an array. Arguments of the kernel are keywords: Kernel("gemm.py", array, M=64, N=64, K=64).
 
-    Options: source (a text in place of the file), kernel, mapping, language, autotune, tune."""
+    Options: source (a text in place of the file), kernel, mapping or mapping_file, style, language, autotune, tune,
+    tune_with, tune_objective; for_c, if it is to be a program of the hart."""
 
-    OPTIONS = {"kernel", "mapping", "language", "autotune", "tune"}
+    OPTIONS = {"kernel", "mapping", "mapping_file", "style", "language", "autotune", "tune", "tune_with",
+               "tune_objective", "for_c"}
 
     def __init__(self, file=None, array=None, source=None, progress=None, **arguments):
         self.array = array_of(array).copy()
@@ -56,6 +58,16 @@ class Kernel:
     def mapping(self):
         """How it is cut and ordered (docs/mapping.md); "" where it is no product."""
         return text(lib.weft_kernel_mapping(self._pointer))
+
+    def write(self, file, seed=1, times=1):
+        """Writes the commands in the form that the name ends in: .elf, .c, .trace, .lst or .command. An executable runs
+        the kernel so many times on random data."""
+        form = struct("weft_kernel_form", seed=seed, times=times)
+        call(lib.weft_kernel_write, self._pointer, encode(path(file)), form)
+
+    def text(self, form="command"):
+        """The commands as "c", "trace", "lst" or "command"; or "mapping-c", the mapping for the driver."""
+        return text(ffi.gc(call(lib.weft_kernel_text, self._pointer, encode(form)), lib.weft_free))
 
     @property
     def _tensors(self):

@@ -154,6 +154,12 @@ def encode(value):
     return ffi.NULL if value is None else ffi.new("char[]", os.fspath(value).encode())
 
 
+def encoded(values):
+    """The same of several: an array of texts, and what must be kept with it."""
+    kept = [encode(value) for value in values]
+    return ffi.new("char *[]", kept), kept
+
+
 def path(value):
     return None if value is None else os.fspath(value)
 
@@ -163,7 +169,7 @@ _kept = weakref.WeakKeyDictionary()
 
 
 def struct(kind, **fields):
-    """A struct with its size set; texts are kept alive with it. An unknown field is a TypeError."""
+    """A struct with its size set; texts, also lists of them, are kept alive with it. An unknown field is a TypeError."""
     made = ffi.new(kind + " *")
     made.size = ffi.sizeof(kind)
     known = dict(ffi.typeof(kind).fields)
@@ -173,6 +179,9 @@ def struct(kind, **fields):
         if isinstance(value, (str, os.PathLike)):
             value = encode(value)
             _kept.setdefault(made, []).append(value)
+        elif isinstance(value, (list, tuple)) and known[name].type.kind == "pointer":
+            value, texts = encoded(value)
+            _kept.setdefault(made, []).extend([value, *texts])
         if value is not None:
             setattr(made, name, value)
     return made

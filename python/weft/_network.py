@@ -5,7 +5,7 @@ from itertools import count
 
 import numpy
 
-from weft._native import encode, ffi, fields, filled, lib, long_call, path, struct, text
+from weft._native import call, encode, ffi, fields, filled, lib, long_call, path, struct, text
 from weft._run import SHOWN, Run, dtype_of, shape_of
 from weft._array import array_of
 from weft._progress import chosen, ended
@@ -28,16 +28,35 @@ def watched(function, *arguments, progress):
 class Network:
     """A network compiled for an array: an ONNX file or the name of a generated one.
 
-    Options: image, sequence, batch, divisor, depth (sizes); float_ends, uint8_images, tune, jobs; images (runs in one
-    program), overlap (hart and array work at one time)."""
+    Options: image, sequence, batch, divisor, depth, past (sizes); seed and prune (zeros in weights) of generated ones;
+    dims (open dimensions of files by name), outputs (where it ends), constants (files of inputs); float_ends,
+    uint8_images; input_files; calibration, samples_from (a folder), samples, keep_float (nodes), least_db, compare;
+    tune, tune_with, tune_objective, fuse, normaliser, mappings, jobs; images (runs in one program), overlap (hart and
+    array work at one time); for_c, if it is to be a program of the hart."""
 
-    def __init__(self, name, array=None, progress=None, **options):
+    # Lists, and the fields with their lengths.
+    LISTS = {"outputs": "output_count", "constants": "constant_count", "input_files": "input_count",
+             "keep_float": "keep_count"}
+
+    def __init__(self, name, array=None, progress=None, dims=None, seed=None, **options):
         self.array = array_of(array).copy()
-        made = struct("weft_network_options", **options)
+        lengths = {of: len(options[name]) for name, of in self.LISTS.items() if options.get(name) is not None}
+        named = {} if dims is None else {"dim_names": list(dims), "dims": len(dims)}
+        values = ffi.new("int64_t[]", list((dims or {}).values()))
+        first = ffi.NULL if seed is None else ffi.new("uint64_t *", seed)
+        made = struct("weft_network_options", dim_values=values, seed=first, **named, **lengths, **options)
         self._pointer = ffi.gc(
             watched(lib.weft_network_compile, self.array.pointer, encode(path(name)), made, progress=progress),
             lib.weft_network_destroy)
         self.facts = fields(filled("weft_network_facts", lib.weft_network_describe, self._pointer))
+
+    def write(self, file):
+        """Writes a program of the hart (.elf), or the steps as text (.steps)."""
+        call(lib.weft_network_write, self._pointer, encode(path(file)))
+
+    def text(self):
+        """The steps."""
+        return text(ffi.gc(call(lib.weft_network_text, self._pointer), lib.weft_free))
 
     def _tensors(self, number, describe):
         found = [filled("weft_tensor", describe, self._pointer, i) for i in range(number(self._pointer))]

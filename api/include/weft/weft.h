@@ -138,6 +138,10 @@ WEFT_API weft_status weft_array_get_text(weft_session *session, const weft_array
 // after the other: weft_array_check, and everything that uses the array, refuses what cannot be built.
 WEFT_API weft_status weft_array_set(weft_session *session, weft_array *array, const char *parameter, const char *value);
 
+// Takes energies and areas from a technology table (docs/energy.md), a file, in place of the one that the parameter
+// chip.technology names. It is no parameter: neither the hash nor the description has it.
+WEFT_API weft_status weft_array_technology(weft_session *session, weft_array *array, const char *path);
+
 // Whether it can be built; the messages have every reason.
 WEFT_API weft_status weft_array_check(weft_session *session, const weft_array *array);
 
@@ -160,6 +164,8 @@ typedef struct weft_array_facts {
   uint32_t mesh_latency;                     // cycles from a row's entry to its exit
   uint32_t max_matmuls;                      // products in flight
   uint32_t load_commands_tracked, store_commands_tracked;
+  uint32_t unit_columns;  // of a row that the normaliser takes from networks; 0: it has none that they can use
+  bool energies;          // its technology has them
 } weft_array_facts;
 
 WEFT_API weft_status weft_array_describe(const weft_array *array, weft_array_facts *facts);
@@ -527,23 +533,40 @@ typedef struct weft_kernel weft_kernel;
 
 typedef struct weft_kernel_options {
   size_t size;
-  const char *file;       // to read, or with `text` the name for messages
-  const char *text;       // the source; NULL: the file is read
-  size_t length;          // of the text; 0: it ends in a zero
-  const char *kernel;     // which one of the file; NULL: the only one
-  const char *arguments;  // "M=512,N=512,K=512"
-  const char *mapping;    // a text as weft_kernel_mapping gives it (docs/mapping.md); NULL: the mapper's
-  const char *language;   // "kernel" (default), "block", "command"
-  bool autotune;          // the fastest of the kernel's configurations, simulated
-  uint32_t tune;          // the fastest of so many mappings, simulated; at most 512
+  const char *file;            // to read, or with `text` the name for messages
+  const char *text;            // the source; NULL: the file is read
+  size_t length;               // of the text; 0: it ends in a zero
+  const char *kernel;          // which one of the file; NULL: the only one
+  const char *arguments;       // "M=512,N=512,K=512"
+  const char *mapping;         // a text as weft_kernel_mapping gives it (docs/mapping.md); NULL: the mapper's
+  const char *language;        // "kernel" (default), "block", "command"
+  bool autotune;               // the fastest of the kernel's configurations, simulated
+  uint32_t tune;               // the fastest of so many mappings, simulated; at most 512
+  const char *mapping_file;    // in place of `mapping`
+  const char *style;           // of the mapper's mapping: "primitive" (default), "loop": the hardware's loop unrollers
+  const char *tune_with;       // the engine that simulates: "cycle" (default); "flow": its best ones, then "cycle"
+  const char *tune_objective;  // what is best: "cycles" (default), "energy", "edp"
+  // Mappings that were tuned before are taken from here; with `tune` those of layers like them are tried, and what is
+  // found is added. NULL: none.
+  struct weft_schedules *schedules;
+  bool for_c;  // for a program of the hart (weft_kernel_write): few stores that follow a pattern
+  // Told the text of the program after a pass, "lower", "fuse", "tile", "scope", "hoist", "buffers", "expand", "fold"
+  // or "roll", each time that the pass has run. NULL: nobody is.
+  const char *after;
+  void (*tell)(void *context, const char *text);
+  void *context;
 } weft_kernel_options;
 
 typedef struct weft_kernel_facts {
   size_t size;
   const char *name;
   uint64_t commands;
-  uint64_t macs;          // 0: not known
-  uint64_t mapping_hash;  // 0: it has no mapping
+  uint64_t macs;           // 0: not known
+  uint64_t mapping_hash;   // 0: it has no mapping
+  uint64_t nodes;          // commands of the text in which loops stand
+  uint64_t layer_macs;     // of the layer, blocks of zeros among them
+  int32_t config;          // of the kernel, that autotuning took; -1: none
+  double compile_seconds;  // of the processor
 } weft_kernel_facts;
 
 WEFT_API weft_kernel *weft_kernel_compile(weft_session *session, const weft_array *array,
@@ -552,6 +575,21 @@ WEFT_API void weft_kernel_destroy(weft_kernel *kernel);
 WEFT_API weft_status weft_kernel_describe(const weft_kernel *kernel, weft_kernel_facts *facts);
 // How it is cut and ordered; "" where the program is no product.
 WEFT_API const char *weft_kernel_mapping(const weft_kernel *kernel);
+
+typedef struct weft_kernel_form {
+  size_t size;
+  uint64_t seed;   // of the data of an executable; the tool's default is 1
+  uint32_t times;  // how often an executable runs the kernel; 0: 1
+} weft_kernel_form;
+
+// Writes the commands in the form that the file's name ends in: .elf, a program of the hart that prints cycles and
+// digests of results (needs the RISC-V compiler); .c, a function of such a program; .trace, for the tool's replay;
+// .lst, for people; .command, which weft_kernel_compile reads. `form` may be NULL.
+WEFT_API weft_status weft_kernel_write(weft_session *session, const weft_kernel *kernel, const char *path,
+                                       const weft_kernel_form *form);
+// One of these as text, to be freed with weft_free: "c", "trace", "lst", "command"; or "mapping-c": the mapping of a
+// matrix product as struct weft_mapping of the driver.
+WEFT_API char *weft_kernel_text(weft_session *session, const weft_kernel *kernel, const char *form);
 
 // The tensors that the caller gives, in the order of the kernel's parameters.
 WEFT_API size_t weft_kernel_tensors(const weft_kernel *kernel);
@@ -572,12 +610,42 @@ typedef struct weft_network_options {
   size_t size;
   // Of images, sequences and batches; of generated networks also by what widths are divided, and layers. 0: as it is.
   uint64_t image, sequence, batch, divisor, depth;
-  bool float_ends;    // inputs and results are f32, as in the model; else they are int8
-  bool uint8_images;  // images are a camera's bytes
-  uint32_t tune;      // the fastest of so many mappings of each kernel, simulated; at most 512
-  uint32_t jobs;      // threads that compile; 0: one per processor
-  uint64_t images;    // runs in one program, each with inputs of its own: the first one's, then the second's; 0: 1
-  bool overlap;       // hart and array work at one time where that is faster, which takes several runs to find out
+  bool float_ends;       // inputs and results are f32, as in the model; else they are int8
+  bool uint8_images;     // images are a camera's bytes
+  uint32_t tune;         // the fastest of so many mappings of each kernel, simulated; at most 512
+  uint32_t jobs;         // threads that compile; 0: one per processor
+  uint64_t images;       // runs in one program, each with inputs of its own: the first one's, then the second's; 0: 1
+  bool overlap;          // hart and array work at one time where that is faster, which takes several runs to find out
+  uint64_t past;         // of generated decoders: keys and values of so many tokens are inputs
+  const char *prune;     // of generated networks: zeros in weights, as in weft_model_options
+  const uint64_t *seed;  // of random inputs, and of weights of generated networks; NULL: of 1
+  // Of files, as in weft_graph_options.
+  const char *const *dim_names;
+  const int64_t *dim_values;
+  const char *const *outputs;
+  const char *const *constants;
+  const char *const *constants_for;
+  uint32_t dims, output_count, constant_count;
+  // Files of the inputs (.npy, .pb), one of each, as the tensors of the network are. NULL: random ones.
+  const char *const *input_files;
+  uint32_t input_count;
+  // How ranges of float activations are found (docs/quantisation.md).
+  const char *calibration;        // "minmax" (default), "percentile"
+  const char *samples_from;       // a folder of .npy and .ppm files; NULL: random inputs
+  uint64_t samples;               // of random ones; 0: 2
+  float picture_mean[3];          // taken off .ppm files, of 0 to 1, by channel
+  float picture_deviation[3];     // what they are divided by; all 0: 1
+  const char *const *keep_float;  // nodes that stay in float, on the hart
+  uint32_t keep_count;
+  double least_db;                         // as few more nodes stay in float as make every output that good; 0: none
+  uint64_t compare;                        // with the float model, on so many random inputs; 0: not at all
+  uint32_t residual_products;              // the most that adding a residual may take, 1 to 8; 0: by the length of sums
+  const char *normaliser;                  // of the array: "on" (default, where it has one), "off"
+  const char *fuse;                        // neighbouring layers in one stream: "off" (default), "auto", "all"
+  const char *mappings;                    // a file with mappings of kernels, as a simulated search writes it
+  const char *tune_with, *tune_objective;  // as in weft_kernel_options
+  struct weft_schedules *schedules;        // likewise
+  bool for_c;                              // likewise: for weft_network_write
 } weft_network_options;
 
 typedef struct weft_network_facts {
@@ -586,12 +654,15 @@ typedef struct weft_network_facts {
   uint64_t steps, kernels;
   uint64_t weight_bytes, arena_bytes;
   double compile_seconds;
+  uint64_t arena_least_bytes;  // of activations at one time
+  double read_seconds, quantise_seconds;
 } weft_network_facts;
 
 // The names of the networks that can be generated; NULL past the end.
 WEFT_API const char *weft_network_generated(size_t index);
 
 // An ONNX file (its name ends in .onnx) or a name of these: read, quantised to int8, and compiled for the array.
+// Progress is told what it does, as text.
 WEFT_API weft_network *weft_network_compile(weft_session *session, const weft_array *array, const char *name_or_path,
                                             const weft_network_options *options);
 WEFT_API void weft_network_destroy(weft_network *network);
@@ -602,7 +673,13 @@ WEFT_API weft_status weft_network_input(const weft_network *network, size_t inde
 WEFT_API size_t weft_network_outputs(const weft_network *network);
 WEFT_API weft_status weft_network_output(const weft_network *network, size_t index, weft_tensor *tensor);
 
-// A buffer per input, or NULL for random ones.
+// Writes a program of the hart with weights and inputs, which prints cycles of steps and digests of outputs (a name
+// that ends in .elf; needs the RISC-V compiler), or the steps as text (.steps).
+WEFT_API weft_status weft_network_write(weft_session *session, const weft_network *network, const char *path);
+// The steps as text, to be freed with weft_free.
+WEFT_API char *weft_network_text(weft_session *session, const weft_network *network);
+
+// A buffer per input, or NULL for those of the options.
 WEFT_API weft_run *weft_network_run(weft_session *session, const weft_network *network, const weft_run_options *options,
                                     const void *const *inputs);
 
@@ -920,6 +997,17 @@ WEFT_API char *weft_schedules_mapping(weft_session *session, const weft_schedule
 // rows live until then. `taken`, how many, may be NULL.
 WEFT_API weft_status weft_schedules_import(weft_session *session, weft_schedules *schedules, const weft_schedules *from,
                                            uint64_t *taken);
+// What compilations asked a store since it was opened.
+typedef struct weft_schedules_use {
+  size_t size;
+  uint64_t known;                // layers that were in it
+  uint64_t carried, made_small;  // mappings of layers like them: as they are, and to fit
+  uint64_t refused;              // that did not fit
+  uint64_t added;                // rows
+} weft_schedules_use;
+
+WEFT_API weft_status weft_schedules_used(const weft_schedules *schedules, weft_schedules_use *use);
+
 // Removes rows no faster than the mapper's mapping, and rows that other versions wrote. `removed` may be NULL.
 WEFT_API weft_status weft_schedules_prune(weft_session *session, weft_schedules *schedules, bool other_versions,
                                           uint64_t *removed);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // See calibration.h.
-#include "cli/calibration.h"
+#include "api/calibration.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/npy.h"
 #include "base/alloc.h"
-#include "cli/npy.h"
 
 enum { FILES_MAX = 4096 };
 
@@ -20,13 +20,13 @@ static int is_sample(const struct dirent *entry) {
   return entry->d_name[0] != '.' && (ends_with(entry->d_name, ".npy") || ends_with(entry->d_name, ".ppm"));
 }
 
-static void *read_sample(const char *path, const graph_tensor *t, const network_pictures *pictures, wf_diag *diag) {
-  return ends_with(path, ".ppm") ? network_picture_read(path, t, pictures, diag) : npy_read(path, t, diag);
+static void *read_sample(const char *path, const graph_tensor *t, const api_pictures *pictures, wf_diag *diag) {
+  return ends_with(path, ".ppm") ? api_picture_read(path, t, pictures, diag) : api_npy_read(path, t, diag);
 }
 
 // Input `i` of each set from one folder. The first input says how many sets there are.
-static bool read_folder(const char *folder, const graph *g, int i, const network_pictures *pictures,
-                        network_calibration *c, wf_diag *diag) {
+static bool read_folder(const char *folder, const graph *g, int i, const api_pictures *pictures, api_calibration *c,
+                        wf_diag *diag) {
   struct dirent **entries;
   const int count = scandir(folder, &entries, is_sample, alphasort);
   bool good = count > 0 && count <= FILES_MAX && (i == 0 || count == c->sets);
@@ -52,9 +52,9 @@ static bool read_folder(const char *folder, const graph *g, int i, const network
   return good;
 }
 
-bool network_calibration_read(const char *folder, const graph *g, const network_pictures *pictures,
-                              network_calibration *c, wf_diag *diag) {
-  *c = (network_calibration){.input_count = g->input_count};
+bool api_calibration_read(const char *folder, const graph *g, const api_pictures *pictures, api_calibration *c,
+                          wf_diag *diag) {
+  *c = (api_calibration){.input_count = g->input_count};
   if (g->input_count == 1) return read_folder(folder, g, 0, pictures, c, diag);
   bool good = true;
   for (int i = 0; i < g->input_count && good; i++) {
@@ -70,15 +70,8 @@ bool network_calibration_read(const char *folder, const graph *g, const network_
   return good;
 }
 
-void network_calibration_release(network_calibration *c) {
+void api_calibration_release(api_calibration *c) {
   for (int i = 0; c->inputs != NULL && i < c->sets * c->input_count; i++) wf_free(c->inputs[i]);
   wf_free(c->inputs);
-  *c = (network_calibration){0};
-}
-
-bool network_pictures_parse(const char *text, float values[3]) {
-  char end;
-  const int count = sscanf(text, "%f,%f,%f%c", &values[0], &values[1], &values[2], &end);
-  if (count == 1 && strchr(text, ',') == NULL) values[1] = values[2] = values[0];
-  return count == 3 || (count == 1 && strchr(text, ',') == NULL);
+  *c = (api_calibration){0};
 }

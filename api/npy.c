@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads .npy files: a magic word, two bytes of version, the length of a header (2 bytes in version 1, 4 later), the
 // header, which is a Python dictionary with the keys descr, fortran_order and shape, then the elements.
-#include "cli/npy.h"
+#include "api/npy.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "base/file.h"
 
 enum { MAGIC_BYTES = 6, FIRST_HEADER = 10, LATER_HEADER = 12 };
 
@@ -90,10 +90,15 @@ static void *elements_of(const char *path, const char *file, size_t length, cons
 
 #define FILE_MAX ((size_t)1 << 32)
 
-void *npy_read(const char *path, const graph_tensor *tensor, wf_diag *diag) {
+void *api_npy_read(const char *path, const graph_tensor *tensor, wf_diag *diag) {
   size_t length;
-  char *file = cli_read_file(path, FILE_MAX, &length, diag);
+  char *file = wf_read_file(path, FILE_MAX, &length, diag);
   if (file == NULL) return NULL;
+  if (length > FILE_MAX) {
+    wf_error(diag, wf_in_file(path), "is larger than %zu MiB", FILE_MAX >> 20);
+    wf_free(file);
+    return NULL;
+  }
   void *elements = elements_of(path, file, length, tensor, diag);
   wf_free(file);
   return elements;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/calibration.h"
 #include "base/alloc.h"
 #include "base/file.h"
-#include "cli/calibration.h"
 
 enum { PICTURE_MAX = 1 << 28, CHANNELS = 3 };
 
@@ -70,7 +70,7 @@ static double mean_of(const picture *p, const places *to, int64_t row, int64_t c
   return sum / (double)((r1 - r0) * (c1 - c0));
 }
 
-static void *scaled(const picture *p, const places *to, const graph_tensor *t, const network_pictures *how) {
+static void *scaled(const picture *p, const places *to, const graph_tensor *t, const api_pictures *how) {
   void *data = wf_calloc(graph_bytes(t) + 1, 1);
   for (int channel = 0; channel < CHANNELS; channel++)
     for (int64_t row = 0; row < to->rows; row++)
@@ -85,8 +85,7 @@ static void *scaled(const picture *p, const places *to, const graph_tensor *t, c
   return data;
 }
 
-void *network_picture_read(const char *path, const graph_tensor *tensor, const network_pictures *pictures,
-                           wf_diag *diag) {
+void *api_picture_read(const char *path, const graph_tensor *tensor, const api_pictures *pictures, wf_diag *diag) {
   places to;
   picture p;
   size_t length;

@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/calibration.h"
+#include "api/npy.h"
 #include "base/alloc.h"
-#include "cli/calibration.h"
-#include "cli/npy.h"
 #include "compiler/onnx/onnx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_npy(const char *path, const graph_tensor *tensor, wf_diag *diag) {
-  unsigned char *elements = npy_read(path, tensor, diag), sum = 0;
+  unsigned char *elements = api_npy_read(path, tensor, diag), sum = 0;
   for (size_t i = 0; elements != NULL && i < graph_bytes(tensor); i++) sum ^= elements[i];
   assert((elements == NULL) == (diag->errors > 0));
   (void)sum;
@@ -38,8 +38,8 @@ static void read_pb(const char *path, wf_diag *diag) {
 static void read_picture(const char *path, bool bytes, wf_diag *diag) {
   const graph_tensor floats = {.name = "x", .type = GRAPH_F32, .rank = 4, .dim = {1, 3, 3, 5}},
                      integers = {.name = "x", .type = GRAPH_U8, .rank = 3, .dim = {3, 5, 3}};
-  const network_pictures plain = {{0, 0, 0}, {1, 1, 1}};
-  void *elements = network_picture_read(path, bytes ? &integers : &floats, &plain, diag);
+  const api_pictures plain = {{0, 0, 0}, {1, 1, 1}};
+  void *elements = api_picture_read(path, bytes ? &integers : &floats, &plain, diag);
   assert((elements == NULL) == (diag->errors > 0));
   wf_free(elements);
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network from file to program: read or generate, quantise, lower, compile.
+#ifndef API_JOB_H
+#define API_JOB_H
+
+#include "api/calibration.h"
+#include "api/private.h"
+#include "api/schedules.h"
+#include "compiler/network/network.h"
+#include "compiler/quantise/quantise.h"
+
+// Worse outputs are warned of, in dB.
+enum { API_POOR_DB = 20 };
+
+typedef struct api_job {
+  weft_array array;
+  graph *model, *placed;
+  graph *one;  // of several images: that of one, whose constants `placed` has; or NULL
+  int images;
+  network *net;
+  void **inputs;  // per input of the placed graph
+  unsigned jobs;  // threads
+  double read_seconds, quantise_seconds;
+  quantise_quality *quality;  // per output; NULL: not asked for
+  quantise_options quantise;
+  char **keep;             // names of nodes, to which the options and what stayed in float point
+  quantise_choice choice;  // of what the normaliser does
+  quantise_kept kept;      // what stayed in float
+  quantise_forms forms;
+  quantise_layers layers;  // against the float model; none: not asked for
+  api_calibration calibration;
+} api_job;
+
+// Ends the session's call if it fails. `path` is an ONNX file or the name of a generated network; the job's array is
+// set. Release the job in any case.
+bool api_job_open(weft_session *session, api_job *job, const char *path, const weft_network_options *options);
+void api_job_release(api_job *job);
+
+// That of a network, which lives as long.
+const api_job *api_network_job(const weft_network *network);
+
+#endif
