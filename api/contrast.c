@@ -22,6 +22,17 @@ struct weft_contrast {
   sim_difference difference;
 };
 
+weft_status weft_engine_describe(size_t index, weft_engine *to) {
+  const sim_engine_ops *engine = sim_engine_at(index);
+  if (engine == NULL) return WEFT_USAGE;
+  const weft_engine full = {.name = engine->name,
+                            .summary = engine->summary,
+                            .cycles = engine->timed,
+                            .records = engine->set_events != NULL,
+                            .data = !engine->timing_only};
+  return api_give(&full, sizeof full, to);
+}
+
 const char *weft_engine_at(size_t index, bool *timed) {
   const sim_engine_ops *engine = sim_engine_at(index);
   if (engine != NULL && timed != NULL) *timed = engine->set_events != NULL;

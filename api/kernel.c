@@ -156,6 +156,7 @@ weft_kernel *weft_kernel_compile(weft_session *s, const weft_array *array, const
   good = text != NULL && compile_source(&o, k, &request, &s->diag);
   k->seconds = wf_process_seconds() - start;
   wf_free(text);
+  k->file = wf_strdup(o.file);
   if (good) describe(k);
   if (api_end(s, good, k->result.block != NULL ? WEFT_CANNOT_BUILD : WEFT_BAD_INPUT) == WEFT_OK) return k;
   weft_kernel_destroy(k);
@@ -166,16 +167,10 @@ void weft_kernel_destroy(weft_kernel *k) {
   if (k == NULL) return;
   compile_release(&k->result);
   wf_free(k->name);
+  wf_free(k->file);
   free(k->mapping);
   wf_free(k->tensors);
   wf_free(k);
-}
-
-static uint64_t rolled_nodes(const command_program *commands) {
-  command_program *rolled = command_roll(commands);
-  const uint64_t nodes = rolled->count;
-  command_destroy(rolled);
-  return nodes;
 }
 
 weft_status weft_kernel_describe(const weft_kernel *k, weft_kernel_facts *facts) {
@@ -185,7 +180,7 @@ weft_status weft_kernel_describe(const weft_kernel *k, weft_kernel_facts *facts)
                                   .commands = command_executions(r->commands),
                                   .macs = k->macs,
                                   .mapping_hash = r->mapped ? map_hash(&r->mapping) : 0,
-                                  .nodes = rolled_nodes(r->commands),
+                                  .nodes = api_kernel_nodes(k),
                                   .layer_macs = r->mapped ? (uint64_t)map_macs(&r->layer) : 0,
                                   .config = r->config,
                                   .compile_seconds = k->seconds};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json.h"
 #include "api/kernel.h"
 #include "arch/memory.h"
 #include "base/output.h"
@@ -49,14 +50,47 @@ static bool write_mapping(const weft_kernel *k, FILE *out, wf_diag *diag) {
   return false;
 }
 
+// ---- JSON
+
+uint64_t api_kernel_nodes(const weft_kernel *k) {
+  command_program *rolled = command_roll(k->result.commands);
+  const uint64_t nodes = rolled->count;
+  command_destroy(rolled);
+  return nodes;
+}
+
+cJSON *api_kernel_json(const weft_kernel *k) {
+  const compile_result *r = &k->result;
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "file", k->file);
+  if (r->instance != NULL) cJSON_AddStringToObject(object, "kernel", k->name);
+  cJSON_AddStringToObject(object, "array", k->array.array.name);
+  api_json_hash(object, "array_hash", hw_array_hash(&k->array.array));
+  cJSON_AddNumberToObject(object, "compile_seconds", k->seconds);
+  api_json_count(object, "commands", command_executions(r->commands));
+  api_json_count(object, "nodes", api_kernel_nodes(k));
+  if (r->config >= 0) cJSON_AddNumberToObject(object, "config", r->config);
+  if (!r->mapped) return object;
+  api_json_count(object, "macs", (uint64_t)map_macs(&r->layer));
+  api_json_hash(object, "mapping_hash", map_hash(&r->mapping));
+  cJSON_AddStringToObject(object, "mapping", k->mapping);
+  return object;
+}
+
+static bool write_json(const weft_kernel *k, FILE *out, wf_diag *diag) {
+  (void)diag;
+  api_json_write(api_kernel_json(k), out);
+  return true;
+}
+
+// ---- forms
+
 static const struct {
   const char *name, *ending;  // of files; NULL: none
   bool (*write)(const weft_kernel *k, FILE *out, wf_diag *diag);
-} forms[] = {{"trace", ".trace", write_trace},
-             {"c", ".c", write_c},
-             {"lst", ".lst", write_listing},
-             {"command", ".command", write_commands},
-             {"mapping-c", NULL, write_mapping}};
+} forms[] = {{"trace", ".trace", write_trace},   {"c", ".c", write_c},
+             {"lst", ".lst", write_listing},     {"command", ".command", write_commands},
+             {"mapping-c", NULL, write_mapping}, {"json", NULL, write_json}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 // ---- files

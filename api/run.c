@@ -2,6 +2,7 @@
 // Engines, and what a run left: totals, steps, counters, outputs. See weft.h.
 #include "api/run.h"
 
+#include "api/report.h"
 #include "base/alloc.h"
 #include "runner/figures.h"
 #include "sim/flow/flow.h"
@@ -22,6 +23,15 @@ const sim_engine_ops *api_engine(weft_session *s, const weft_run_options *option
     return engines[chosen];
   api_refuse(s, "timing_only is for engine cycle, not for %s", engines[chosen]->name);
   return NULL;
+}
+
+bool api_tell_building(void *session, const char *text) {
+  weft_session *s = session;
+  const char *what = s->what;
+  s->what = "hardware";
+  api_progress(s, 0, 0, text);
+  s->what = what;
+  return !wf_stop_wanted(&s->stop);
 }
 
 // ---- counters
@@ -130,8 +140,16 @@ weft_run *api_run_of_network(const network *net, const run_network_result *r, vo
   return run;
 }
 
+weft_ending weft_run_ending(const weft_run *run) { return run == NULL ? WEFT_ENDED : run->ending; }
+
+char *weft_run_report(weft_session *s, const weft_run *run, const weft_run_form *form) {
+  static const api_form none[] = {{NULL, NULL}};
+  return api_report(s, "run", run, run == NULL || run->report == NULL ? none : run->forms, form);
+}
+
 void weft_run_destroy(weft_run *run) {
   if (run == NULL) return;
+  if (run->report != NULL) run->drop_report(run->report);
   if (run->net != NULL) {
     run_network_release(run->net, &run->result);
     run->drop(run->owner);

@@ -20,10 +20,17 @@ struct weft_run {
   run_network_result result;
   void *owner;  // of the network, and how the run lets it go
   void (*drop)(void *owner);
+  weft_ending ending;
+  void *report;  // what the forms of its report are made of; NULL: it has none
+  void (*drop_report)(void *report);
+  const struct api_form *forms;
 };
 
 // The engine and the options of a run; NULL after the call was refused.
 const sim_engine_ops *api_engine(weft_session *session, const weft_run_options *options);
+
+// A `tell` of engines that build hardware: the context is the session, and the progress that of "hardware".
+bool api_tell_building(void *session, const char *text);
 
 weft_run *api_run_of_kernel(const hw_array *array, const run_result *result, uint64_t macs);
 // Takes the result over, and calls `drop` when the run is destroyed.

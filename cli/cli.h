@@ -113,6 +113,17 @@ typedef struct cli_stages {
 void cli_stages_begin(cli_stages *stages, weft_session *session, const cli_common *common);
 void cli_stages_end(cli_stages *stages);
 
+// Says how far the hardware is that a session's calls build ("weft: hardware of array dim4: ..").
+typedef struct cli_building {
+  weft_session *session;
+  const weft_array *array;
+} cli_building;
+void cli_building_begin(cli_building *building, weft_session *session, const cli_common *common,
+                        const weft_array *array);
+void cli_building_end(cli_building *building);
+// What a progress is of a build; false: it is of something else.
+bool cli_building_told(const weft_progress *progress, const weft_array *array);
+
 // Whether a verb prints its report to stdout: not with --quiet, and not where JSON stands there, which stands alone.
 bool cli_prints(const cli_common *common);
 

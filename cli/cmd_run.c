@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft run`: compiles a kernel, runs it on random data, and compares with what the kernel says.
-#include <inttypes.h>
 #include <string.h>
 
-#include "api/kernel.h"
-#include "base/name.h"
-#include "base/progress.h"
-#include "base/thousands.h"
-#include "cli/diverge.h"
 #include "cli/kernel.h"
-#include "cli/run_elf.h"
-#include "cli/sim_sensitivity.h"
-#include "cli/sim_units.h"
-#include "runner/oracle.h"
 
 typedef struct run_options {
   kernel_options kernel;
@@ -21,153 +11,34 @@ typedef struct run_options {
   bool timing_only, units, elf, sensitivity;
 } run_options;
 
-typedef struct run_report {
-  const kernel_job *job;
-  const char *path;
-  const sim_engine_ops *engine;
-  const run_oracle_verdict *verdict;
-  const sim_flow_account *sensitivity;  // NULL: not asked for
-  bool compared, units;
-} run_report;
+// ---- options
 
-static double utilisation(const run_report *r) {
-  const run_result *run = &r->verdict->run;
-  const double dim = hw_derive(&r->job->kernel->array.array).dim;
-  if (!r->job->kernel->result.mapped || run->cycles == 0) return 0;
-  const uint64_t macs =
-      command_useful_macs(r->job->kernel->result.commands, (uint64_t)map_macs(&r->job->kernel->result.layer));
-  return (double)macs / (dim * dim * (double)run->cycles);
+static bool find_engine(const char *name, weft_engine *engine) {
+  engine->size = sizeof *engine;
+  for (size_t i = 0; weft_engine_describe(i, engine) == WEFT_OK; i++)
+    if (strcmp(engine->name, name) == 0) return true;
+  return false;
 }
 
-static void print_wrong(const run_report *r) {
-  const run_oracle_verdict *v = r->verdict;
-  const command_tensor *tensor = &r->job->kernel->result.commands->tensors[v->tensor];
-  fprintf(stderr,
-          "weft: error: %" PRIu64 " bytes differ from the oracle; the first: tensor %s, byte %zu: %02x, not %02x\n",
-          v->wrong, tensor->name, v->at, v->found, v->expected);
-}
+static const char *engine_of(const run_options *o) { return o->engine == NULL ? "cycle" : o->engine; }
 
-static void print_report(const run_report *r, FILE *out) {
-  const run_oracle_verdict *v = r->verdict;
-  const run_result *run = &v->run;
-  char number[WF_THOUSANDS];
-  fprintf(out, "array        %s\nengine       %s\n", r->job->kernel->array.array.name, r->engine->name);
-  fprintf(out, "commands     %s\n", wf_thousands(run->commands, number));
-  if (r->engine->timed) fprintf(out, "cycles       %s\n", wf_thousands(run->cycles, number));
-  if (r->engine->timed && r->job->kernel->result.mapped) fprintf(out, "utilisation  %.2f %%\n", 100 * utilisation(r));
-  if (run->has_units) {
-    fprintf(out, "read         %s bytes\n", wf_thousands(run->units.bus_read_bytes, number));
-    fprintf(out, "written      %s bytes\n", wf_thousands(run->units.bus_written_bytes, number));
-  }
-  const host_counts hart = {.instructions[HOST_COMMAND] = run->commands};
-  if (run->has_units && r->units) sim_units_print(&run->units, &hart, &r->job->kernel->array.array, out);
-  if (r->sensitivity != NULL) sim_sensitivity_print(r->sensitivity, out);
-  if (r->compared)
-    fprintf(out, "digest       %016" PRIx64 "\nresult       %s\n", v->digest,
-            v->wrong == 0 ? "as the oracle's" : "WRONG");
-  else if (r->engine->timing_only)
-    fprintf(out, "result       not compared: engine %s moves no data\n", r->engine->name);
-}
-
-static cJSON *to_json(const run_report *r) {
-  const run_oracle_verdict *v = r->verdict;
-  cJSON *object = kernel_json(r->job, r->path);
-  cJSON_AddStringToObject(object, "engine", r->engine->name);
-  if (r->engine->timed) cli_json_count(object, "cycles", v->run.cycles);
-  if (r->engine->timed && r->job->kernel->result.mapped) cJSON_AddNumberToObject(object, "utilisation", utilisation(r));
-  if (v->run.has_units) {
-    cli_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
-    cli_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
-  }
-  const host_counts hart = {.instructions[HOST_COMMAND] = v->run.commands};
-  if (v->run.has_units && r->units) {
-    sim_units_add_memory(&v->run.units.memory, object);
-    sim_units_json(&v->run.units, &hart, &r->job->kernel->array.array, object);
-  }
-  if (r->sensitivity != NULL) sim_sensitivity_json(r->sensitivity, object);
-  cJSON_AddBoolToObject(object, "compared", r->compared);
-  if (!r->compared) return object;
-  cli_json_hash(object, "digest", v->digest);
-  cli_json_count(object, "wrong_bytes", v->wrong);
-  return object;
-}
-
-static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
-  sim_flow_account_to(engine, cycle, context);
-}
-
-// Fills, runs, compares, reports.
-static cli_exit judge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
-                      const sim_engine_ops *engine, wf_diag *diag) {
-  const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
-  sim_flow_account account;
-  const run_config config = {.engine = engine,
-                             .options = &engine_options,
-                             .times = (unsigned)options->times,
-                             .ended = options->sensitivity ? take_account : NULL,
-                             .context = &account};
-  const bool compared = !options->timing_only && job->kernel->result.block != NULL;
-  run_oracle o;
-  run_oracle_verdict verdict;
-  wf_busy *busy = wf_busy_begin(common->quiet, "running the kernel", CLI_BUSY_AFTER);
-  bool good = run_oracle_fill(&o, &job->kernel->result, options->seed, diag);
-  if (good && compared) good = run_oracle_expect(&o, &job->kernel->result, diag);
-  good = good && run_oracle_judge(&o, &job->kernel->result, &config, &verdict, diag);
-  wf_busy_end(busy);
-  run_oracle_release(&o);
-  if (!good) return CLI_CANNOT_BUILD;
-  const run_report report = {.job = job,
-                             .path = path,
-                             .engine = engine,
-                             .verdict = &verdict,
-                             .compared = compared,
-                             .units = options->units,
-                             .sensitivity = options->sensitivity ? &account : NULL};
-  if (cli_prints(common)) print_report(&report, stdout);
-  if (common->json != NULL && !cli_write_json(common->json, to_json(&report), diag)) return CLI_BAD_INPUT;
-  if (!compared || verdict.wrong == 0) return CLI_OK;
-  print_wrong(&report);
-  return CLI_MISMATCH;
-}
-
-// The same through a program of the host: its cycles have the host's part in them, and digests stand for the bytes.
-static cli_exit judge_elf(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
-                          const sim_engine_ops *engine, wf_diag *diag) {
-  if (job->kernel->result.block == NULL) {
-    wf_error(diag, wf_in_file(path), "commands have no interpreter to compare an ELF's result with");
-    return CLI_BAD_INPUT;
-  }
-  run_elf_result elf;
-  const cli_exit code = run_elf(job, engine, options->seed, (unsigned)options->times, &elf, diag);
-  if (code != CLI_OK) return code;
-  const bool good = elf.wrong == NULL && elf.tensors > 0;
-  char number[WF_THOUSANDS];
-  if (cli_prints(common))
-    printf("array        %s\nengine       %s\ncycles       %s, with the host\nresult       %s\n",
-           job->kernel->array.array.name, engine->name, wf_thousands(elf.cycles, number),
-           good ? "as the oracle's" : "WRONG");
-  cJSON *object = kernel_json(job, path);
-  cJSON_AddStringToObject(object, "engine", engine->name);
-  cli_json_count(object, "cycles", elf.cycles);
-  cJSON_AddBoolToObject(object, "compared", true);
-  cJSON_AddBoolToObject(object, "wrong", !good);
-  const bool written = common->json == NULL || cli_write_json(common->json, object, diag);
-  if (common->json == NULL) cJSON_Delete(object);
-  char name[WF_NAME_LINE];
-  if (!good)
-    fprintf(stderr, "weft: error: tensor %s differs from the oracle\n",
-            wf_name_shown(elf.wrong == NULL ? "?" : elf.wrong, name));
-  return !written ? CLI_BAD_INPUT : good ? CLI_OK : CLI_MISMATCH;
+static bool sensitivity_good(const run_options *o) {
+  if (!o->sensitivity || strcmp(engine_of(o), "flow") == 0) return true;
+  cli_error(NULL, "engine %s does not know what its cycles depend on", engine_of(o));
+  cli_hint("--sensitivity takes --engine flow");
+  return false;
 }
 
 // An engine that moves no data makes the run one without.
-static const sim_engine_ops *find_engine(run_options *options) {
-  const sim_engine_ops *engine = options->engine == NULL ? &sim_cycle_engine : sim_engine_find(options->engine);
-  if (engine == NULL) fprintf(stderr, "weft: error: this build has no engine %s\n", options->engine);
-  if (engine != NULL && engine->timing_only) options->timing_only = true;
-  if (engine == NULL || !options->timing_only || engine == &sim_cycle_engine || engine->timing_only) return engine;
-  fprintf(stderr, "weft: error: --timing-only is for engine %s\n", sim_cycle_engine.name);
-  return NULL;
+static bool engine_good(run_options *o, weft_engine *engine) {
+  if (!find_engine(engine_of(o), engine)) {
+    fprintf(stderr, "weft: error: this build has no engine %s\n", o->engine);
+    return false;
+  }
+  if (!engine->data) o->timing_only = true;
+  if (!o->timing_only || strcmp(engine->name, "cycle") == 0 || !engine->data) return true;
+  fprintf(stderr, "weft: error: --timing-only is for engine cycle\n");
+  return false;
 }
 
 // NULL, or what does not go together.
@@ -177,15 +48,104 @@ static const char *beside_against(const run_options *o) {
   return other ? "--against takes no --elf, --timing-only, --units, --sensitivity and --times" : NULL;
 }
 
-static cli_exit diverge(const cli_common *common, const run_options *options, const char *path, const kernel_job *job,
-                        const sim_engine_ops *engine, wf_diag *diag) {
-  const diverge_job how = {.kernel = job,
-                           .path = path,
-                           .commands = options->commands,
-                           .against = options->against,
-                           .engine = engine,
-                           .seed = options->seed};
-  return diverge_run(common, &how, diag);
+static bool options_good(run_options *o) {
+  weft_engine engine;
+  if (!engine_good(o, &engine) || !sensitivity_good(o)) return false;
+  const char *wrong = beside_against(o);
+  if (wrong != NULL) {
+    fprintf(stderr, "weft: error: %s\n  hint: weft run --help\n", wrong);
+    return false;
+  }
+  if (!o->elf || engine.data) return true;
+  fprintf(stderr, "weft: error: engine %s moves no data, which a program of the host compares\n", engine.name);
+  return false;
+}
+
+// ---- a run
+
+static bool write_json(const cli_common *common, char *text) {
+  const bool good = text != NULL && cli_write_text(common->json, text);
+  weft_free(text);
+  return good;
+}
+
+static void print(char *text, FILE *out) {
+  if (text != NULL) fputs(text, out);
+  weft_free(text);
+}
+
+static bool report(const cli_common *common, const run_options *o, const kernel_job *job, const weft_run *done) {
+  const weft_run_form text = {.size = sizeof text, .units = o->units},
+                      json = {.size = sizeof json, .form = "json", .units = o->units},
+                      wrong = {.size = sizeof wrong, .form = "wrong"};
+  if (cli_prints(common)) print(weft_run_report(job->session, done, &text), stdout);
+  if (common->json != NULL && !write_json(common, weft_run_report(job->session, done, &json))) return false;
+  print(weft_run_report(job->session, done, &wrong), stderr);
+  return true;
+}
+
+static cli_exit judge(const cli_common *common, const run_options *o, const kernel_job *job) {
+  const weft_check_options options = {.size = sizeof options,
+                                      .engine = o->engine,
+                                      .seed = o->seed,
+                                      .times = (uint32_t)o->times,
+                                      .timing_only = o->timing_only,
+                                      .executable = o->elf,
+                                      .sensitivity = o->sensitivity};
+  cli_building building;
+  cli_building_begin(&building, job->session, common, job->array);
+  cli_busy *busy = o->elf ? NULL : cli_busy_begin(common, "running the kernel");
+  weft_run *done = weft_kernel_check(job->session, job->kernel, &options);
+  cli_busy_end(busy);
+  cli_building_end(&building);
+  if (!cli_messages(job->session)) return (cli_exit)weft_session_status(job->session);
+  const cli_exit code = (cli_exit)weft_run_ending(done);
+  const bool ran = code == CLI_OK || code == CLI_MISMATCH;
+  const bool written = !ran || report(common, o, job, done);
+  weft_run_destroy(done);
+  return written ? code : CLI_BAD_INPUT;
+}
+
+// ---- where two engines part
+
+static bool compares(const char *engine) {
+  weft_engine facts;
+  if (find_engine(engine, &facts) && facts.data) return true;
+  fprintf(stderr, "weft: error: --against compares data: engine %s is none that has them\n", engine);
+  return false;
+}
+
+static cli_exit tell_divergence(const cli_common *common, const kernel_job *job, const weft_divergence *d) {
+  const weft_run_form json = {.size = sizeof json, .form = "json"};
+  weft_divergence_facts facts = {.size = sizeof facts};
+  if (cli_prints(common)) print(weft_divergence_report(job->session, d, NULL), stdout);
+  if (common->json != NULL && !write_json(common, weft_divergence_report(job->session, d, &json))) return CLI_BAD_INPUT;
+  weft_divergence_describe(d, &facts);
+  return facts.equal ? CLI_OK : CLI_MISMATCH;
+}
+
+static cli_exit diverge(const cli_common *common, const run_options *o, const kernel_job *job) {
+  const weft_divergence_options options = {
+      .size = sizeof options, .engine = o->engine, .against = o->against, .commands = o->commands, .seed = o->seed};
+  if (!compares(o->against) || !compares(engine_of(o))) return CLI_USAGE;
+  cli_busy *busy = cli_busy_begin(common, "looking for the first command with another result");
+  weft_divergence *d = weft_kernel_diverge(job->session, job->kernel, &options);
+  cli_busy_end(busy);
+  if (!cli_messages(job->session)) return (cli_exit)weft_session_status(job->session);
+  const cli_exit code = tell_divergence(common, job, d);
+  weft_divergence_destroy(d);
+  return code;
+}
+
+// ---- the verb
+
+static cli_exit run(const cli_common *common, run_options *o, const char *path) {
+  kernel_job job;
+  o->kernel.for_c = o->elf;
+  cli_exit code = kernel_compile(common, &o->kernel, path, &job);
+  if (code == CLI_OK) code = o->against != NULL ? diverge(common, o, &job) : judge(common, o, &job);
+  kernel_release(&job);
+  return code;
 }
 
 static const wf_option run_rows[] = {
@@ -225,28 +185,5 @@ cli_exit cli_run(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
-  const sim_engine_ops *engine = find_engine(&options);
-  if (engine == NULL) return CLI_USAGE;
-  wf_diag diag = wf_diag_to(stderr);
-  if (options.sensitivity && (engine = sim_sensitivity_engine(engine, &diag)) == NULL) return CLI_USAGE;
-  const char *wrong = beside_against(&options);
-  if (wrong != NULL) {
-    fprintf(stderr, "weft: error: %s\n  hint: weft run --help\n", wrong);
-    return CLI_USAGE;
-  }
-  if (options.elf && engine->timing_only) {
-    fprintf(stderr, "weft: error: engine %s moves no data, which a program of the host compares\n", engine->name);
-    return CLI_USAGE;
-  }
-  kernel_job job;
-  options.kernel.for_c = options.elf;
-  code = kernel_compile(&common, &options.kernel, argv[0], &job);
-  if (code == CLI_OK && options.against != NULL)
-    code = diverge(&common, &options, argv[0], &job, engine, &diag);
-  else if (code == CLI_OK && options.elf)
-    code = judge_elf(&common, &options, argv[0], &job, engine, &diag);
-  else if (code == CLI_OK)
-    code = judge(&common, &options, argv[0], &job, engine, &diag);
-  kernel_release(&job);
-  return code;
+  return options_good(&options) ? run(&common, &options, argv[0]) : CLI_USAGE;
 }

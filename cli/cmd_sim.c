@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/sensitivity.h"
 #include "base/clock.h"
 #include "base/name.h"
 #include "base/progress.h"
@@ -13,7 +14,6 @@
 #include "cli/sim_csv.h"
 #include "cli/sim_network.h"
 #include "cli/sim_report.h"
-#include "cli/sim_sensitivity.h"
 #include "cli/timeline_file.h"
 #include "hw/array_text.h"
 #include "sim/cycle/cycle.h"
@@ -225,7 +225,7 @@ static cli_exit simulate(const cli_common *common, const sim_options *options, c
   cli_exit code;
   const sim_engine_ops *engine = choose_engine(options, &code, diag);
   if (engine == NULL) return code;
-  if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
+  if (options->sensitivity && (engine = api_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
   const bool recorded = files->events != NULL || timeline_asked(&options->timeline) != NULL;
   sim_flow_account account = {.cycles = {0}};
@@ -283,7 +283,7 @@ static cli_exit simulate_network(const cli_common *common, const sim_options *op
   cli_exit code;
   const sim_engine_ops *engine = choose_engine(options, &code, diag);
   if (engine == NULL) return code;
-  if (options->sensitivity && (engine = sim_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
+  if (options->sensitivity && (engine = api_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
   if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
   sim_network_options chosen = options->network;
   chosen.sensitivity = options->sensitivity;

@@ -119,7 +119,6 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (code != CLI_OK) return code;
   job->facts.size = sizeof job->facts;
   weft_kernel_describe(job->kernel, &job->facts);
-  job->is_source = options->from == NULL || strcmp(options->from, "kernel") == 0;
   return options->print_mapping ? print_mapping(options, path, job) : CLI_OK;
 }
 
@@ -128,24 +127,4 @@ void kernel_release(kernel_job *job) {
   weft_array_destroy(job->array);
   weft_session_destroy(job->session);
   *job = (kernel_job){0};
-}
-
-// ---- report
-
-cJSON *kernel_json(const kernel_job *job, const char *path) {
-  const weft_kernel_facts *f = &job->facts;
-  cJSON *object = cJSON_CreateObject();
-  cJSON_AddStringToObject(object, "file", path);
-  if (job->is_source) cJSON_AddStringToObject(object, "kernel", f->name);
-  cJSON_AddStringToObject(object, "array", weft_array_name(job->array));
-  cli_json_hash(object, "array_hash", weft_array_hash(job->array));
-  cJSON_AddNumberToObject(object, "compile_seconds", f->compile_seconds);
-  cli_json_count(object, "commands", f->commands);
-  cli_json_count(object, "nodes", f->nodes);
-  if (f->config >= 0) cJSON_AddNumberToObject(object, "config", f->config);
-  if (*weft_kernel_mapping(job->kernel) == '\0') return object;
-  cli_json_count(object, "macs", f->layer_macs);
-  cli_json_hash(object, "mapping_hash", f->mapping_hash);
-  cJSON_AddStringToObject(object, "mapping", weft_kernel_mapping(job->kernel));
-  return object;
 }

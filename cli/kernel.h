@@ -23,15 +23,11 @@ typedef struct kernel_job {
   weft_array *array;
   weft_kernel *kernel;
   weft_kernel_facts facts;
-  bool is_source;  // of the kernel language
 } kernel_job;
 
 // Compiles the file; prints what the options ask for to stdout. Returns an exit code, after errors were reported.
 // Release the job in any case.
 cli_exit kernel_compile(const cli_common *common, const kernel_options *options, const char *path, kernel_job *job);
 void kernel_release(kernel_job *job);
-
-// The keys that every verb reports of a compilation (docs/cli.md).
-cJSON *kernel_json(const kernel_job *job, const char *path);
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/units.h"
 #include "base/alloc.h"
 #include "cli/network_graph.h"
-#include "cli/sim_units.h"
 #include "cli/step_table.h"
 #include "runner/figures.h"
 #include "search/report/page.h"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "api/units.h"
 #include "base/csv.h"
 #include "base/name.h"
 #include "base/thousands.h"
-#include "cli/sim_units.h"
 #include "cli/step_table.h"
 #include "runner/figures.h"
 #include "sim/figures.h"
@@ -56,7 +56,7 @@ static void print_traffic(const network_report *report, FILE *out) {
   fprintf(out, "read         %s bytes\n", wf_thousands(r->units.bus_read_bytes, number));
   fprintf(out, "written      %s bytes\n", wf_thousands(r->units.bus_written_bytes, number));
   const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
-  sim_units_print_energy(&figures, out);
+  api_units_print_energy(&figures, out);
 }
 
 static const struct {
@@ -149,29 +149,29 @@ static void print_quality(const network_report *report, FILE *out) {
 
 static sim_flow_account account_of(const network_report *report, int step) {
   static const sim_flow_account nothing = {.cycles = {0}};
-  return sim_sensitivity_between(step == 0 ? &nothing : &report->accounts[step - 1], &report->accounts[step]);
+  return api_sensitivity_between(step == 0 ? &nothing : &report->accounts[step - 1], &report->accounts[step]);
 }
 
 static void print_sensitivity(const network_report *report, FILE *out) {
   const network *net = report->job->net;
   if (report->accounts == NULL || net->step_count == 0) return;
   char name[WF_NAME_LINE];
-  sim_sensitivity_print(&report->accounts[net->step_count - 1], out);
+  api_sensitivity_print(&report->accounts[net->step_count - 1], out);
   fprintf(out, "\nby step, the first weights\n");
   for (int s = 0; s < net->step_count; s++) {
     const sim_flow_account account = account_of(report, s);
     fprintf(out, "%4d %-28s ", s, wf_name_shown(net->steps[s].name, name));
-    sim_sensitivity_print_line(&account, out);
+    api_sensitivity_print_line(&account, out);
   }
 }
 
 static void add_sensitivity(const network_report *report, cJSON *document, cJSON *steps) {
   const network *net = report->job->net;
   if (report->accounts == NULL || net->step_count == 0) return;
-  sim_sensitivity_json(&report->accounts[net->step_count - 1], document);
+  api_sensitivity_json(&report->accounts[net->step_count - 1], document);
   for (int s = 0; s < net->step_count; s++) {
     const sim_flow_account account = account_of(report, s);
-    sim_sensitivity_json(&account, cJSON_GetArrayItem(steps, s));
+    api_sensitivity_json(&account, cJSON_GetArrayItem(steps, s));
   }
 }
 
@@ -239,7 +239,7 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   cli_json_count(object, "commands", r->commands);
   cJSON_AddStringToObject(object, "bound", f.bound);
   if (f.has_energy) cJSON_AddNumberToObject(object, "energy_uj", f.energy_uj);
-  sim_units_add_energy(&f.run, object);
+  api_units_add_energy(&f.run, object);
   if (r->has_units) {
     cli_json_count(object, "read_bytes", r->units.bus_read_bytes);
     cli_json_count(object, "written_bytes", r->units.bus_written_bytes);
@@ -272,9 +272,9 @@ static void add_totals(const network_report *report, cJSON *document) {
     cli_json_count(document, "written_bytes", r->units.bus_written_bytes);
     const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
     if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
-    sim_units_add_energy(&figures, document);
-    sim_units_add_hart(&r->hart, document);
-    sim_units_add_memory(&r->units.memory, document);
+    api_units_add_energy(&figures, document);
+    api_units_add_hart(&r->hart, document);
+    api_units_add_memory(&r->units.memory, document);
   }
   cli_json_count(document, "weight_bytes", net->weight_bytes);
   cli_json_count(document, "arena_bytes", net->arena_bytes);

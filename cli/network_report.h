@@ -4,8 +4,8 @@
 #define CLI_NETWORK_REPORT_H
 
 #include "api/job.h"
+#include "api/sensitivity.h"
 #include "cli/cli.h"
-#include "cli/sim_sensitivity.h"
 
 typedef struct network_report {
   const char *path;

@@ -102,6 +102,25 @@ void cli_stages_end(cli_stages *stages) {
   leave_stage(stages);
 }
 
+bool cli_building_told(const weft_progress *progress, const weft_array *array) {
+  if (strcmp(progress->what, "hardware") != 0) return false;
+  fprintf(stderr, "weft: hardware of array %s: %s\n", weft_array_name(array), progress->text);
+  return true;
+}
+
+static bool tell_building(void *context, const weft_progress *progress) {
+  const cli_building *b = context;
+  cli_building_told(progress, b->array);
+  return true;
+}
+
+void cli_building_begin(cli_building *b, weft_session *session, const cli_common *common, const weft_array *array) {
+  *b = (cli_building){.session = session, .array = array};
+  if (!common->quiet) weft_session_watch(session, tell_building, b);
+}
+
+void cli_building_end(cli_building *b) { weft_session_watch(b->session, NULL, NULL); }
+
 // ---- messages
 
 // Where the kind of a message begins in a line; NULL: it is a hint, or goes on.

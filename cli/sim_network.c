@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/sensitivity.h"
 #include "base/alloc.h"
 #include "base/name.h"
 #include "base/progress.h"
 #include "base/terminal.h"
 #include "cli/network_page.h"
 #include "cli/network_report.h"
-#include "cli/sim_sensitivity.h"
 #include "cli/step_table.h"
 #include "runner/figures.h"
 #include "sim/timeline.h"

@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 
+#include "api/units.h"
 #include "base/name.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
-#include "cli/sim_units.h"
 
 static const char *const unit_names[] = {
     [ISA_UNIT_LOAD] = "load",      [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
@@ -103,8 +103,8 @@ void sim_report_print(const sim_report *report, FILE *out) {
     print_count(out, "memory read", result->read_bytes, "bytes by the accelerator");
     print_count(out, "memory written", result->written_bytes, "bytes by the accelerator");
   }
-  if (result->has_units) sim_units_print(&result->units, &result->host.counts, report->array, out);
-  if (report->sensitivity != NULL) sim_sensitivity_print(report->sensitivity, out);
+  if (result->has_units) api_units_print(&result->units, &result->host.counts, report->array, out);
+  if (report->sensitivity != NULL) api_sensitivity_print(report->sensitivity, out);
   fprintf(out, "  %-24s %16.3f s", "wall time", result->wall_seconds);
   if (result->hosted && result->wall_seconds > 0)
     fprintf(out, " (%.0f million instructions/s)", (double)result->host.instructions / result->wall_seconds / 1e6);
@@ -168,10 +168,10 @@ cJSON *sim_report_json(const sim_report *report) {
   cli_json_count(document, "fences", result->port.fences);
   cJSON_AddBoolToObject(document, "timing_only", report->timing_only);
   if (!report->timing_only) add_data(document, result);
-  if (report->engine->timed && result->hosted) sim_units_add_hart(&result->host.counts, document);
-  if (result->has_memory) sim_units_add_memory(&result->memory, document);
-  if (result->has_units) sim_units_json(&result->units, &result->host.counts, report->array, document);
-  if (report->sensitivity != NULL) sim_sensitivity_json(report->sensitivity, document);
+  if (report->engine->timed && result->hosted) api_units_add_hart(&result->host.counts, document);
+  if (result->has_memory) api_units_add_memory(&result->memory, document);
+  if (result->has_units) api_units_json(&result->units, &result->host.counts, report->array, document);
+  if (report->sensitivity != NULL) api_sensitivity_json(report->sensitivity, document);
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
 }

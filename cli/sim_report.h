@@ -6,8 +6,8 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
+#include "api/sensitivity.h"
 #include "cli/cli.h"
-#include "cli/sim_sensitivity.h"
 #include "sim/run.h"
 
 typedef struct sim_report {

@@ -51,9 +51,11 @@ typedef struct sim_events {
 
 // Zero is the default of every option.
 typedef struct sim_engine_options {
-  const char *wave;         // waveforms of the hardware to this file
-  unsigned jobs;            // processes that build a model; 0: 2
-  bool quiet;               // no progress on stderr
+  const char *wave;                               // waveforms of the hardware to this file
+  unsigned jobs;                                  // processes that build a model; 0: 2
+  bool quiet;                                     // no progress on stderr
+  bool (*tell)(void *context, const char *text);  // takes the progress of a build; false ends it. NULL: see `quiet`
+  void *tell_context;
   uint64_t disturb;         // seed of random delays on top of the memory timing; 0: none
   uint64_t garbage;         // seed of what registers and memories hold before reset; 0: zeros
   uint64_t patience;        // cycles without progress until ARCH_FAULT_STUCK; 0: some millions

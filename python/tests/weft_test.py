@@ -4,6 +4,7 @@
 import os
 import signal
 import struct
+import json
 import tempfile
 import threading
 import time
@@ -203,6 +204,18 @@ class Kernels(unittest.TestCase):
         self.assertEqual(again.facts["commands"], kernel.facts["commands"])
         with self.assertRaisesRegex(weft.Usage, "ends in .elf, .c"):
             kernel.write("kernel.txt")
+
+    def test_check(self):
+        kernel = product.compile("dim8", M=16, N=16, K=16)
+        run = kernel.check(engine="ref")
+        self.assertEqual((run.ending, run.wrong), (0, 0))
+        self.assertIn("as the oracle's", run.report())
+        self.assertEqual(json.loads(run.report("json"))["engine"], "ref")
+        self.assertIsNone(kernel.diverge(against="ref"))
+        with tempfile.TemporaryDirectory() as folder:
+            bad = Path(folder) / "bad.command"
+            bad.write_text("\n".join(line for line in kernel.text().splitlines() if not line.startswith("mvout")) + "\n")
+            self.assertIn("mvout", kernel.diverge(engine="ref", against="ref", commands=bad)["command"])
 
     def test_bad_data(self):
         kernel = product.compile("dim8", M=16, N=16, K=16)

@@ -9,7 +9,7 @@ import textwrap
 
 import numpy
 
-from weft._native import call, encode, ffi, fields, filled, lib, path, struct, text
+from weft._native import call, encode, ffi, fields, filled, lib, long_call, path, struct, text
 from weft._run import Run, dtype_of
 from weft._array import array_of
 from weft.language import _Word
@@ -93,6 +93,20 @@ class Kernel:
         return Run(watched(lib.weft_kernel_run, self._pointer, made, buffers, progress=progress))
 
     __call__ = run
+
+    def check(self, seed=1, progress=None, **options):
+        """Runs it on random data and compares with interpret(): a Run with a report, whose `wrong` are bytes. Options:
+        engine (also "rtl" and "systemc"), timing_only, times, executable (a program of the hart), sensitivity."""
+        made = struct("weft_check_options", seed=seed, **options)
+        return Run(watched(lib.weft_kernel_check, self._pointer, made, progress=progress))
+
+    def diverge(self, seed=1, **options):
+        """The first command whose result is another one than on engine `against`, as a dict; None: there is none.
+        Options: engine, against, commands (a file that is judged in place of the kernel's)."""
+        made = struct("weft_divergence_options", seed=seed, **options)
+        found = ffi.gc(long_call(lib.weft_kernel_diverge, self._pointer, made), lib.weft_divergence_destroy)
+        facts = fields(filled("weft_divergence_facts", lib.weft_divergence_describe, found))
+        return None if facts.pop("equal") else facts
 
     def interpret(self, *data):
         """The same by the interpreter of the source: what run() must give."""

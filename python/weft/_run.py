@@ -3,7 +3,7 @@
 
 import numpy
 
-from weft._native import ffi, fields, filled, lib, struct
+from weft._native import call, ffi, fields, filled, lib, struct, text
 from weft._table import table
 
 TYPES = {"i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
@@ -58,6 +58,16 @@ class Run:
                 return found
             copied = numpy.frombuffer(ffi.buffer(data, tensor.bytes), dtype_of(tensor)).copy()
             found.append(copied.reshape(shape_of(tensor)))
+
+    @property
+    def ending(self):
+        """How it ended, as the tool's exit code: 0 good, 4 with other results than the reference's."""
+        return int(lib.weft_run_ending(self._pointer))
+
+    def report(self, form="text", **options):
+        """What the tool prints of it: "text" or "json". Options: file (a name for it), units."""
+        made = struct("weft_run_form", form=form, **options)
+        return text(ffi.gc(call(lib.weft_run_report, self._pointer, made), lib.weft_free))
 
     def __repr__(self):
         return f"<weft run: {self.cycles:,} cycles>"

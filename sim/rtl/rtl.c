@@ -249,8 +249,12 @@ static bool can_write(const char *path, wf_diag *diag) {
 // timing NULL: an own one, outside of any kernel.
 static sim_engine *make(const hw_array *array, arch_memory *memory, memsys *timing, uint64_t half_cycle_ps,
                         const sim_engine_options *options, wf_diag *diag) {
-  const sim_rtl_build_options build = {
-      .wave = options->wave != NULL, .systemc = timing != NULL, .jobs = options->jobs, .quiet = options->quiet};
+  const sim_rtl_build_options build = {.wave = options->wave != NULL,
+                                       .systemc = timing != NULL,
+                                       .jobs = options->jobs,
+                                       .quiet = options->quiet,
+                                       .tell = options->tell,
+                                       .context = options->tell_context};
   sim_rtl_model model;
   if (!can_write(options->wave, diag) || !sim_rtl_build(array, &build, &model, diag)) return NULL;
   rtl_engine *e = WF_NEW(rtl_engine);

@@ -296,6 +296,18 @@ typedef struct weft_tensor {
 
 typedef struct weft_run weft_run;
 
+// How a program ended, in the numbers that the tool exits with.
+typedef enum weft_ending {
+  WEFT_ENDED = 0,
+  WEFT_MISMATCH = 4,        // a replay left other memory than the recorded run
+  WEFT_PROGRAM_FAILED = 5,  // it returned another code than 0
+  WEFT_TRAP = 6,
+  WEFT_ILLEGAL_COMMAND = 7,
+  WEFT_LOCAL_ADDRESS = 8,
+  WEFT_MEMORY_ACCESS = 9,
+  WEFT_LIMIT = 10,  // of instructions, or it can never end
+} weft_ending;
+
 typedef struct weft_run_options {
   size_t size;
   const char *engine;  // "cycle" (default), "ref" (right results, no time), "flow" (times by equations, no data)
@@ -349,6 +361,20 @@ WEFT_API size_t weft_run_steps(const weft_run *run);
 WEFT_API weft_status weft_run_step(const weft_run *run, size_t index, weft_step *step);
 WEFT_API size_t weft_run_counters(const weft_run *run);
 WEFT_API weft_status weft_run_counter(const weft_run *run, size_t index, weft_counter *counter);
+// How it ended; WEFT_MISMATCH: with other results than the reference's.
+WEFT_API weft_ending weft_run_ending(const weft_run *run);
+
+typedef struct weft_run_form {
+  size_t size;
+  const char *form;  // "text" (default), for people; "json", what the tool writes (docs/cli.md)
+  const char *file;  // the name of what ran; NULL: its own
+  bool units;        // of kernels: with what each unit's cycles went to, traffic and energy
+} weft_run_form;
+
+// What the tool prints of a run that has a report: of weft_kernel_check. To be freed with weft_free. Its further form
+// "wrong" is one line about the first wrong result, or nothing.
+WEFT_API char *weft_run_report(weft_session *session, const weft_run *run, const weft_run_form *form);
+
 // The data of a network's result, which lives as long as the run; NULL: there is none. `tensor` may be NULL.
 WEFT_API const void *weft_run_output(const weft_run *run, size_t index, weft_tensor *tensor);
 
@@ -395,18 +421,6 @@ typedef struct weft_races_options {
   bool any_array;                                   // also if the program was built for another array
   uint64_t max_instructions;                        // of the hart; 0: no limit
 } weft_races_options;
-
-// How a program ended, in the numbers that the tool exits with.
-typedef enum weft_ending {
-  WEFT_ENDED = 0,
-  WEFT_MISMATCH = 4,        // a replay left other memory than the recorded run
-  WEFT_PROGRAM_FAILED = 5,  // it returned another code than 0
-  WEFT_TRAP = 6,
-  WEFT_ILLEGAL_COMMAND = 7,
-  WEFT_LOCAL_ADDRESS = 8,
-  WEFT_MEMORY_ACCESS = 9,
-  WEFT_LIMIT = 10,  // of instructions, or it can never end
-} weft_ending;
 
 typedef struct weft_races_facts {
   size_t size;
@@ -512,6 +526,17 @@ typedef struct weft_record {
   char command[1024];  // as text
 } weft_record;
 
+// What an engine is; those that weft_run_options take are "cycle", "ref" and "flow".
+typedef struct weft_engine {
+  size_t size;
+  const char *name, *summary;
+  bool cycles;   // it has them,
+  bool records;  // and says when commands were allocated, issued and done
+  bool data;     // it moves data, unless it is told not to
+} weft_engine;
+
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_engine_describe(size_t index, weft_engine *engine);
 // An engine of the library or the tool; `timed`: it has such records. NULL past the end.
 WEFT_API const char *weft_engine_at(size_t index, bool *timed);
 
@@ -587,8 +612,8 @@ typedef struct weft_kernel_form {
 // .lst, for people; .command, which weft_kernel_compile reads. `form` may be NULL.
 WEFT_API weft_status weft_kernel_write(weft_session *session, const weft_kernel *kernel, const char *path,
                                        const weft_kernel_form *form);
-// One of these as text, to be freed with weft_free: "c", "trace", "lst", "command"; or "mapping-c": the mapping of a
-// matrix product as struct weft_mapping of the driver.
+// One of these as text, to be freed with weft_free: "c", "trace", "lst", "command"; or "mapping-c", the mapping
+// of a matrix product as struct weft_mapping of the driver; or "json", what the tool writes of a compilation.
 WEFT_API char *weft_kernel_text(weft_session *session, const weft_kernel *kernel, const char *form);
 
 // The tensors that the caller gives, in the order of the kernel's parameters.
@@ -599,7 +624,53 @@ WEFT_API weft_status weft_kernel_tensor(const weft_kernel *kernel, size_t index,
 WEFT_API weft_run *weft_kernel_run(weft_session *session, const weft_kernel *kernel, const weft_run_options *options,
                                    void *const *buffers);
 
-// The same by the interpreter of the source, element by element: what a run must give. Commands have none.
+typedef struct weft_check_options {
+  size_t size;
+  const char *engine;  // of weft_engine_at; NULL: "cycle"
+  uint64_t seed;       // of the data; the tool's default is 1
+  uint32_t times;      // how often, the last counts (0: 1); the first finds cold caches
+  bool timing_only;    // of cycle: nothing is moved or compared
+  bool executable;     // as a program of the hart, whose cycles count, too (needs the RISC-V compiler)
+  bool sensitivity;    // of flow: its report also has what the cycles depend on
+} weft_check_options;
+
+// Runs it on random data and compares every byte with what the interpreter of the source makes of these. The run has a
+// report (weft_run_report).
+WEFT_API weft_run *weft_kernel_check(weft_session *session, const weft_kernel *kernel,
+                                     const weft_check_options *options);
+
+// The first command whose result is another one than on a second engine, as local memories and tensors show it.
+typedef struct weft_divergence weft_divergence;
+
+typedef struct weft_divergence_options {
+  size_t size;
+  const char *engine, *against;  // that have data; NULL: "cycle"
+  const char *commands;          // a file (.command) that is judged in place of the kernel's, which are the reference
+  uint64_t seed;                 // of the data; the tool's default is 1
+} weft_divergence_options;
+
+typedef struct weft_divergence_facts {
+  size_t size;
+  bool equal;            // there is no such command: what follows is 0
+  uint64_t first, last;  // one command, or a preload and its product
+  char command[1024];    // the last as text
+  uint32_t line;         // of the statement in the source; 0: not known
+  const char *place;     // a tensor, "scratchpad", "accumulator", or "fault": an engine stopped with one
+  uint64_t row, column;  // of a local memory; a tensor's byte is `column`
+  int64_t value, expected;
+  uint64_t runs;  // that it took
+} weft_divergence_facts;
+
+// The kernel must outlive it.
+WEFT_API weft_divergence *weft_kernel_diverge(weft_session *session, const weft_kernel *kernel,
+                                              const weft_divergence_options *options);
+WEFT_API void weft_divergence_destroy(weft_divergence *divergence);
+WEFT_API weft_status weft_divergence_describe(const weft_divergence *divergence, weft_divergence_facts *facts);
+// What the tool prints of it, as weft_run_report.
+WEFT_API char *weft_divergence_report(weft_session *session, const weft_divergence *divergence,
+                                      const weft_run_form *form);
+
+// A run by the interpreter of the source, element by element: what a run must give. Commands have none.
 WEFT_API weft_status weft_kernel_interpret(weft_session *session, const weft_kernel *kernel, void *const *buffers);
 
 // ---- Networks

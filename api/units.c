@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cycle engine knows of a run: see sim_units.h.
-#include "cli/sim_units.h"
+// What the cycle engine knows of a run: see units.h.
+#include "api/units.h"
 
+#include "api/json.h"
 #include "base/thousands.h"
-#include "cli/cli.h"
 #include "sim/figures.h"
 
 enum { BITS = 8 };
@@ -59,7 +59,7 @@ static void print_energy(const sim_figures *f, FILE *out) {
   for (unsigned n = 0; n < SIM_ENERGY_LEVELS; n++) print_level(&f->energy[n], f->energy_pj, out);
 }
 
-void sim_units_print_energy(const sim_figures *f, FILE *out) {
+void api_units_print_energy(const sim_figures *f, FILE *out) {
   if (!f->has_energy) return;
   fprintf(out, "energy       %.1f uJ, technology %s:", f->energy_pj / 1e6, f->technology);
   const char *comma = " ";
@@ -89,7 +89,7 @@ static void print_traffic(const sim_cycle_report *units, const hw_array *array, 
   fprintf(out, "%s written\n", wf_thousands(units->acc_row_writes, number));
 }
 
-void sim_units_print(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, FILE *out) {
+void api_units_print(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, FILE *out) {
   const sim_figures f = sim_figures_of(units, hart, array);
   char number[WF_THOUSANDS];
   fprintf(out, "  %-24s %16.2f %% of %s processing elements, ", "mesh utilisation", 100 * f.utilisation,
@@ -112,14 +112,14 @@ static void add_units(const sim_cycle_report *units, cJSON *document) {
     const sim_cycle_unit_report *unit = &units->unit[n];
     cJSON *object = cJSON_AddObjectToObject(all, unit->name);
     for (unsigned cause = 0; cause < unit->causes; cause++)
-      cli_json_count(object, unit->cause[cause], unit->cycles[cause]);
+      api_json_count(object, unit->cause[cause], unit->cycles[cause]);
   }
 }
 
 static void add_mesh(const sim_cycle_report *units, const sim_figures *f, cJSON *document) {
   cJSON *mesh = cJSON_AddObjectToObject(document, "mesh");
-  cli_json_count(mesh, "macs", units->macs);
-  cli_json_count(mesh, "processing_elements", f->processing_elements);
+  api_json_count(mesh, "macs", units->macs);
+  api_json_count(mesh, "processing_elements", f->processing_elements);
   cJSON_AddNumberToObject(mesh, "utilisation", f->utilisation);
 }
 
@@ -127,8 +127,8 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON 
   double read = ratio((double)units->bus_read_bytes, (double)units->cycles);
   double written = ratio((double)units->bus_written_bytes, (double)units->cycles);
   cJSON *bus = cJSON_AddObjectToObject(document, "bus");
-  cli_json_count(bus, "read_bytes", units->bus_read_bytes);
-  cli_json_count(bus, "written_bytes", units->bus_written_bytes);
+  api_json_count(bus, "read_bytes", units->bus_read_bytes);
+  api_json_count(bus, "written_bytes", units->bus_written_bytes);
   cJSON_AddNumberToObject(bus, "read_bytes_per_cycle", read);
   cJSON_AddNumberToObject(bus, "written_bytes_per_cycle", written);
   cJSON_AddNumberToObject(bus, "peak_bytes_per_cycle", bus_peak(array));
@@ -138,38 +138,38 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON 
 
 static void add_rows(const sim_cycle_report *units, cJSON *document) {
   cJSON *local = cJSON_AddObjectToObject(document, "local_rows");
-  cli_json_count(local, "scratchpad_read", units->sp_row_reads);
-  cli_json_count(local, "scratchpad_written", units->sp_row_writes);
-  cli_json_count(local, "accumulator_read", units->acc_row_reads);
-  cli_json_count(local, "accumulator_written", units->acc_row_writes);
+  api_json_count(local, "scratchpad_read", units->sp_row_reads);
+  api_json_count(local, "scratchpad_written", units->sp_row_writes);
+  api_json_count(local, "accumulator_read", units->acc_row_reads);
+  api_json_count(local, "accumulator_written", units->acc_row_writes);
 }
 
-void sim_units_add_memory(const memsys_counts *counts, cJSON *document) {
+void api_units_add_memory(const memsys_counts *counts, cJSON *document) {
   cJSON *memory = cJSON_AddObjectToObject(document, "memory");
-  cli_json_count(memory, "read_requests", counts->reads);
-  cli_json_count(memory, "write_requests", counts->writes);
-  cli_json_count(memory, "read_bytes", counts->read_bytes);
-  cli_json_count(memory, "written_bytes", counts->written_bytes);
-  cli_json_count(memory, "l2_hits", counts->hits);
-  cli_json_count(memory, "l2_misses", counts->misses);
-  cli_json_count(memory, "fetched_bytes", counts->fetched_bytes);
-  cli_json_count(memory, "written_back_bytes", counts->written_back_bytes);
+  api_json_count(memory, "read_requests", counts->reads);
+  api_json_count(memory, "write_requests", counts->writes);
+  api_json_count(memory, "read_bytes", counts->read_bytes);
+  api_json_count(memory, "written_bytes", counts->written_bytes);
+  api_json_count(memory, "l2_hits", counts->hits);
+  api_json_count(memory, "l2_misses", counts->misses);
+  api_json_count(memory, "fetched_bytes", counts->fetched_bytes);
+  api_json_count(memory, "written_back_bytes", counts->written_back_bytes);
 }
 
-void sim_units_add_hart(const host_counts *hart, cJSON *document) {
+void api_units_add_hart(const host_counts *hart, cJSON *document) {
   static const char *const kinds[HOST_KINDS] = {"integer",        "multiply",     "divide",  "load",
                                                 "store",          "branch",       "jump",    "float_add",
                                                 "float_multiply", "float_divide", "control", "command"};
   cJSON *object = cJSON_AddObjectToObject(document, "hart");
-  for (unsigned kind = 0; kind < HOST_KINDS; kind++) cli_json_count(object, kinds[kind], hart->instructions[kind]);
-  cli_json_count(object, "fetches", hart->fetches);
-  cli_json_count(object, "fetch_misses", hart->fetch_misses);
-  cli_json_count(object, "data_misses", hart->data_misses);
-  cli_json_count(object, "written_back_lines", hart->written_back);
+  for (unsigned kind = 0; kind < HOST_KINDS; kind++) api_json_count(object, kinds[kind], hart->instructions[kind]);
+  api_json_count(object, "fetches", hart->fetches);
+  api_json_count(object, "fetch_misses", hart->fetch_misses);
+  api_json_count(object, "data_misses", hart->data_misses);
+  api_json_count(object, "written_back_lines", hart->written_back);
 }
 
 // A component that is not known has no number.
-void sim_units_add_energy(const sim_figures *f, cJSON *object) {
+void api_units_add_energy(const sim_figures *f, cJSON *object) {
   if (!f->has_energy) return;
   cJSON_AddStringToObject(object, "technology", f->technology);
   cJSON *energy = cJSON_AddObjectToObject(object, "energy_pj");
@@ -183,13 +183,13 @@ void sim_units_add_energy(const sim_figures *f, cJSON *object) {
   cJSON_AddStringToObject(object, "energy_unknown", f->unknown);
 }
 
-void sim_units_json(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, cJSON *document) {
+void api_units_json(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, cJSON *document) {
   const sim_figures f = sim_figures_of(units, hart, array);
-  cli_json_count(document, "unit_cycles", units->cycles);
-  cli_json_count(document, "carried_out", units->carried_out);
+  api_json_count(document, "unit_cycles", units->cycles);
+  api_json_count(document, "carried_out", units->carried_out);
   add_mesh(units, &f, document);
   add_units(units, document);
   add_bus(units, array, document);
   add_rows(units, document);
-  sim_units_add_energy(&f, document);
+  api_units_add_energy(&f, document);
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cycles of a run depend on: see sim_sensitivity.h.
-#include "cli/sim_sensitivity.h"
+// What the cycles of a run depend on: see sensitivity.h.
+#include "api/sensitivity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json.h"
 #include "base/thousands.h"
-#include "cli/cli.h"
 
 enum { LINE_WEIGHTS = 4, TENTH = 10 };
 
-const sim_engine_ops *sim_sensitivity_engine(const sim_engine_ops *engine, wf_diag *diag) {
+const sim_engine_ops *api_sensitivity_engine(const sim_engine_ops *engine, wf_diag *diag) {
   if (engine == &sim_flow_engine) return &sim_flow_recording_engine;
   wf_error(diag, wf_in_file(NULL), "engine %s does not know what its cycles depend on", engine->name);
   wf_hint(diag, "--sensitivity takes --engine %s", sim_flow_engine.name);
   return NULL;
 }
 
-sim_flow_account sim_sensitivity_between(const sim_flow_account *from, const sim_flow_account *to) {
+sim_flow_account api_sensitivity_between(const sim_flow_account *from, const sim_flow_account *to) {
   sim_flow_account account = *to;
   for (unsigned n = 0; n < SIM_FLOW_WEIGHTS; n++) {
     account.cycles[n] -= from->cycles[n];
@@ -73,7 +73,7 @@ static double share(int64_t cycles, int64_t all) { return all == 0 ? 0 : 100 * (
 
 // ---- text
 
-void sim_sensitivity_print(const sim_flow_account *account, FILE *out) {
+void api_sensitivity_print(const sim_flow_account *account, FILE *out) {
   row rows[SIM_FLOW_WEIGHTS];
   const int64_t all = total(account);
   const unsigned count = sort(account, rows);
@@ -87,7 +87,7 @@ void sim_sensitivity_print(const sim_flow_account *account, FILE *out) {
   fprintf(out, "%-18s %12lld\n", "sum", (long long)all);
 }
 
-void sim_sensitivity_print_line(const sim_flow_account *account, FILE *out) {
+void api_sensitivity_print_line(const sim_flow_account *account, FILE *out) {
   row rows[SIM_FLOW_WEIGHTS];
   const int64_t all = total(account);
   const unsigned count = sort(account, rows);
@@ -102,7 +102,7 @@ void sim_sensitivity_print_line(const sim_flow_account *account, FILE *out) {
 
 // ---- JSON
 
-void sim_sensitivity_json(const sim_flow_account *account, cJSON *object) {
+void api_sensitivity_json(const sim_flow_account *account, cJSON *object) {
   row rows[SIM_FLOW_WEIGHTS];
   const int64_t all = total(account);
   const unsigned count = sort(account, rows);
