@@ -31,6 +31,7 @@ static graph *generate(const char *name, const weft_network_options *o, wf_diag 
   const networks_options options = {.size = (int64_t)o->image,
                                     .sequence = (int64_t)o->sequence,
                                     .past = (int64_t)o->past,
+                                    .present = o->cache != NULL,
                                     .batch = (int64_t)o->batch,
                                     .divisor = (int64_t)o->divisor,
                                     .layers = (int64_t)o->depth,
@@ -150,6 +151,17 @@ static bool set_normaliser(weft_session *s, const weft_network_options *o, api_j
   return true;
 }
 
+static bool set_cache(weft_session *s, const weft_network_options *o, api_job *job) {
+  static const char *const words[] = {"int8", "int4"};
+  if (o->cache == NULL) return true;
+  const int word = api_choice(s, "cache", o->cache, words, 2);
+  if (word < 0) return false;
+  job->quantise.cache = word == 1 ? QUANTISE_CACHE_INT4 : QUANTISE_CACHE_INT8;
+  job->quantise.cache_quality = &job->cache_quality;
+  if (word == 0 || job->array.array.load.packed_int4) return true;
+  return api_refuse(s, "cache int4: array %s loads no packed int4 (load.packed_int4)", job->array.array.name), false;
+}
+
 static char **copy_names(const char *const *names, uint32_t count) {
   char **copies = WF_NEW_ARRAY((size_t)count + 1, char *);
   for (uint32_t i = 0; i < count; i++) copies[i] = wf_strdup(names[i]);
@@ -172,7 +184,7 @@ static bool set_quantisation(weft_session *s, const weft_network_options *o, api
                                      .keep = (const char *const *)job->keep,
                                      .keep_count = (int)o->keep_count,
                                      .least_db = o->least_db};
-  return set_normaliser(s, o, job);
+  return set_normaliser(s, o, job) && set_cache(s, o, job);
 }
 
 static bool set_lowering(weft_session *s, const weft_network_options *o, api_job *job, network_options *lowering) {

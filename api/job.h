@@ -23,9 +23,10 @@ typedef struct api_job {
   double read_seconds, quantise_seconds;
   quantise_quality *quality;  // per output; NULL: not asked for
   quantise_options quantise;
-  char **keep;             // names of nodes, to which the options and what stayed in float point
-  quantise_choice choice;  // of what the normaliser does
-  quantise_kept kept;      // what stayed in float
+  char **keep;                           // names of nodes, to which the options and what stayed in float point
+  quantise_choice choice;                // of what the normaliser does
+  quantise_cache_quality cache_quality;  // of a cache of int4
+  quantise_kept kept;                    // what stayed in float
   quantise_forms forms;
   quantise_layers layers;  // against the float model; none: not asked for
   api_calibration calibration;

@@ -42,6 +42,7 @@ weft_model *weft_model_generate(weft_session *s, const char *name, const weft_mo
   const networks_options with = {.size = (int64_t)o.image,
                                  .sequence = (int64_t)o.sequence,
                                  .past = (int64_t)o.past,
+                                 .present = o.present,
                                  .batch = (int64_t)o.batch,
                                  .divisor = (int64_t)o.divisor,
                                  .layers = (int64_t)o.depth,

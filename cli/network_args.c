@@ -50,6 +50,9 @@ const wf_option network_arg_rows[NETWORK_ARGS] = {
     {"seq", WF_POSITIVE(network_args, sequence), "N", "generated networks: tokens or time steps"},
     {"past", WF_POSITIVE(network_args, past), "N",
      "generated decoders: keys and values of N tokens are inputs, --seq is 1"},
+    {"cache", WF_TEXT(network_args, cache), "int8|int4",
+     "decoders: the new token's keys and values are results in the form of those of --past: int8, or int4, two a byte, "
+     "which an array with load.packed_int4 widens"},
     {"batch", WF_POSITIVE(network_args, batch), "N", "networks: batch (of files that leave it open)"},
     {"divisor", WF_POSITIVE(network_args, divisor), "N", "generated networks: widths are divided by N"},
     {"depth", WF_POSITIVE(network_args, layers), "N", "generated networks: layers of transformers and recurrent ones"},
@@ -197,6 +200,12 @@ static cli_exit set_fuse(const network_args *args, weft_network_options *o) {
   return refuse("fuse", text, "off, auto, all");
 }
 
+static cli_exit set_cache(const network_args *args, weft_network_options *o) {
+  const char *text = o->cache = args->cache;
+  if (text == NULL || strcmp(text, "int8") == 0 || strcmp(text, "int4") == 0) return CLI_OK;
+  return refuse("cache", text, "int8, int4");
+}
+
 static bool is_fused(const network_args *args) { return args->fuse != NULL && strcmp(args->fuse, "off") != 0; }
 
 static cli_exit set_images(const network_args *args, weft_network_options *o) {
@@ -254,6 +263,7 @@ static void set_sizes(const network_args *args, weft_network_options *o) {
 // What depends on the array, too.
 static cli_exit set_lowering(const network_args *args, const weft_array *array, weft_network_options *o) {
   cli_exit code = set_normaliser(args, array, o);
+  if (code == CLI_OK) code = set_cache(args, o);
   if (code == CLI_OK) code = set_fuse(args, o);
   if (code == CLI_OK) code = set_images(args, o);
   const bool by_time = args->fuse != NULL && strcmp(args->fuse, "auto") == 0;

@@ -17,6 +17,7 @@ typedef struct network_args {
   const char *overlap;           // "off", "auto"; NULL: auto for several images
   uint64_t images;               // runs of the network in one program; 0: 1
   const char *input_type;        // of images: "int8", "uint8"; NULL: int8
+  const char *cache;             // of keys and values: "int8", "int4"; NULL: int8 without the new token's part
   const char *dims;              // "NAME=N,..": open dimensions of a file; NULL: none
   const char *outputs;           // "NAME,..": where the network ends; NULL: as the file says
   const char *values;            // "FILE,..": inputs of a file that are constants; NULL: none
@@ -34,7 +35,7 @@ typedef struct network_args {
   bool for_c;  // no option, but what the verb needs: a program of the host
 } network_args;
 
-enum { NETWORK_ARGS = 26 };
+enum { NETWORK_ARGS = 27 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_arg_rows[NETWORK_ARGS];
 

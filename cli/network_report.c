@@ -123,6 +123,11 @@ static void print_choice(const network_report *report, FILE *out) {
   fputc('\n', out);
 }
 
+static void print_cache(const network_report *report, FILE *out) {
+  const quantise_cache_quality *q = &report->job->cache_quality;
+  if (q->measured) fprintf(out, "cache        int4: %.1f dB, as int8 %.1f dB\n", q->int4_db, q->int8_db);
+}
+
 // What stayed in float, what that gained, and what it costs.
 static void print_kept(const network_report *report, FILE *out) {
   const quantise_kept *kept = &report->job->kept;
@@ -193,6 +198,7 @@ void network_report_totals(const network_report *report, FILE *out) {
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
   print_choice(report, out);
+  print_cache(report, out);
   print_kept(report, out);
   print_quality(report, out);
   print_layers(report, out);
@@ -302,6 +308,15 @@ static void add_choice(const network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(object, "all_sqnr_db", choice->all_db);
 }
 
+static void add_cache(const network_report *report, cJSON *document) {
+  const quantise_cache_quality *q = &report->job->cache_quality;
+  if (!q->measured) return;
+  cJSON *object = cJSON_AddObjectToObject(document, "cache");
+  cJSON_AddStringToObject(object, "type", "int4");
+  cJSON_AddNumberToObject(object, "sqnr_db", q->int4_db);
+  cJSON_AddNumberToObject(object, "int8_sqnr_db", q->int8_db);
+}
+
 static void add_quality(const network_report *report, cJSON *document) {
   const quantise_quality *q = report->job->quality;
   if (q == NULL) return;
@@ -348,6 +363,7 @@ cJSON *network_report_json(const network_report *report) {
   add_totals(report, document);
   add_seconds(report, document);
   add_choice(report, document);
+  add_cache(report, document);
   add_kept(report, document);
   add_quality(report, document);
   add_layers(report, document);

@@ -211,6 +211,8 @@ static void find_layer(pipeline *p) {
 }
 
 static void note_known(const compile_request *request, block_program *program) {
+  for (int t = 0; t < program->tensor_count && request->packed_tensor != NULL; t++)
+    if (strcmp(program->tensors[t].name, request->packed_tensor) == 0) program->tensors[t].packed = true;
   for (int t = 0; t < program->tensor_count && request->known != NULL; t++)
     if (strcmp(program->tensors[t].name, request->known_tensor) == 0) program->tensors[t].known = request->known;
 }

@@ -73,6 +73,7 @@ typedef struct compile_request {
   // What a tensor of the kernel always holds, int8: products with blocks of zeros are left out. NULL: not known.
   const char *known_tensor;
   const int8_t *known;
+  const char *packed_tensor;  // that holds int4, two a byte; NULL: none
   block_style style;  // of the heuristic mapping
   bool autotune;      // the kernel's configurations are judged and the best is taken
   compile_tuning tuning;

@@ -125,6 +125,7 @@ block_program *block_copy(const block_program *from) {
     to->tensors[id].read = tensor->read;
     to->tensors[id].written = tensor->written;
     to->tensors[id].known = tensor->known;
+    to->tensors[id].packed = tensor->packed;
     to->tensors[id].working = tensor->working;
   }
   for (int l = 0; l < from->loop_count; l++) {

@@ -41,6 +41,8 @@ typedef struct block_tensor {
   block_type type;
   int64_t elements;
   bool read, written;  // by the program
+  // Int8 elements from -8 to 7, in memory two a byte, the first in the low half; never written. Indexes are of elements.
+  bool packed;
   // Of a constant, which the program brings along: its elements, int8, never written. NULL: the caller's.
   const int8_t *contents;
   // What a tensor of the caller always holds, as far as that is known: products with zeros may be left out. Or NULL.

@@ -325,6 +325,7 @@ static void parse_tensor(parser *p) {
   block_lex_expect(&p->lex, "]");
   p->program->tensors[id].read = block_lex_take(&p->lex, "read");
   p->program->tensors[id].written = block_lex_take(&p->lex, "write");
+  p->program->tensors[id].packed = block_lex_take(&p->lex, "packed");
   if (block_lex_take(&p->lex, "=")) parse_contents(p, &p->program->tensors[id]);
 }
 

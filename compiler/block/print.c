@@ -2,7 +2,7 @@
 // Prints a block program in the syntax that parse.c reads.
 //
 //   program NAME [style loop] [dataflow os]
-//   tensor NAME TYPE[ELEMENTS] [read] [write] [= VALUE[*COUNT] ...]
+//   tensor NAME TYPE[ELEMENTS] [read] [write] [packed] [= VALUE[*COUNT] ...]
 //   loop NAME TRIPS [parallel] [dim D] [split OUTER limit N]
 //   buffer NAME TYPE[SIZE, ...] [sp | acc] [depth N] [row N] [slot N] [tiled]
 //   for LOOP { ... }
@@ -221,6 +221,7 @@ static void print_contents(const block_tensor *tensor, FILE *out) {
 static void print_tensor(const block_tensor *tensor, FILE *out) {
   fprintf(out, "tensor %s %s[%" PRId64 "]%s%s", tensor->name, block_type_names[tensor->type], tensor->elements,
           tensor->read ? " read" : "", tensor->written ? " write" : "");
+  if (tensor->packed) fputs(" packed", out);
   if (tensor->contents != NULL) print_contents(tensor, out);
   fputc('\n', out);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/config.h"
 #include "base/alloc.h"
 #include "compiler/block/build.h"
 
@@ -124,6 +125,7 @@ static bool access_places(const runner *r, const block_statement *s, const block
 static int32_t read_tensor(const runner *r, int tensor, int64_t at) {
   const block_tensor *t = &r->program->tensors[tensor];
   if (t->contents != NULL) return t->contents[at];
+  if (t->packed) return arch_packed_element(r->tensors[tensor], (uint32_t)at);
   if (t->type == BLOCK_I8) return ((const int8_t *)r->tensors[tensor])[at];
   return ((const int32_t *)r->tensors[tensor])[at];
 }

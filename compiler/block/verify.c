@@ -87,6 +87,10 @@ static void check_declarations(verifier *v) {
     if (p->tensors[t].contents != NULL && (p->tensors[t].type != BLOCK_I8 || p->tensors[t].written))
       VIOLATION(v, nowhere, "tensor '%s' is a constant, which has int8 elements and is not written",
                 p->tensors[t].name);
+    if (p->tensors[t].packed &&
+        (p->tensors[t].type != BLOCK_I8 || p->tensors[t].written || p->tensors[t].contents != NULL))
+      VIOLATION(v, nowhere, "tensor '%s' is packed, which only int8 tensors of the caller are that nobody writes",
+                p->tensors[t].name);
   }
   for (int l = 0; l < p->loop_count; l++) check_loop(v, &p->loops[l]);
   for (int b = 0; b < p->buffer_count; b++) check_buffer(v, &p->buffers[b]);

@@ -229,6 +229,40 @@ bool graph_run_qlut(graph_call *c) {
   return true;
 }
 
+// Bytes of two int4 elements, the first in the low half, of int8 elements from -8 to 7 (of others the low half).
+bool graph_infer_qpack4(graph_call *c) {
+  graph_tensor y = *c->in[0];
+  if (y.rank < 1 || y.dim[y.rank - 1] % 2 != 0)
+    return graph_call_fail(c, "it packs pairs of the last dimension, which has to be even");
+  y.dim[y.rank - 1] /= 2;
+  return graph_call_result(c, 0, GRAPH_I8, y.rank, y.dim);
+}
+
+bool graph_run_qpack4(graph_call *c) {
+  const int8_t *x = c->in[0]->data;
+  uint8_t *y = c->to[0];
+  for (int64_t i = 0, n = graph_elements(c->in[0]) / 2; i < n; i++)
+    y[i] = (uint8_t)((x[2 * i] & 15) | (x[2 * i + 1] & 15) << 4);
+  return true;
+}
+
+bool graph_infer_qwiden4(graph_call *c) {
+  graph_tensor y = *c->in[0];
+  if (y.rank < 1) return graph_call_fail(c, "it widens the last dimension");
+  y.dim[y.rank - 1] *= 2;
+  return graph_call_result(c, 0, GRAPH_I8, y.rank, y.dim);
+}
+
+bool graph_run_qwiden4(graph_call *c) {
+  const uint8_t *x = c->in[0]->data;
+  int8_t *y = c->to[0];
+  for (int64_t i = 0, n = graph_elements(c->in[0]); i < n; i++) {
+    y[2 * i] = (int8_t)(((x[i] & 15) ^ 8) - 8);
+    y[2 * i + 1] = (int8_t)((x[i] >> 4 ^ 8) - 8);
+  }
+  return true;
+}
+
 static bool find_qpool(graph_call *c, graph_window *w) {
   int64_t kernel[GRAPH_AXES];
   if (c->in[0]->rank != 4) return graph_call_fail(c, "it takes images");

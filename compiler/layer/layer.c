@@ -40,7 +40,7 @@ static void add_bool(layer_call *call, const char *name, bool value) {
 
 bool layer_call_equal(const layer_call *a, const layer_call *b) {
   const lang_args x = layer_arguments(a), y = layer_arguments(b);
-  return a->kernel == b->kernel && lang_args_equal(&x, &y);
+  return a->kernel == b->kernel && a->packed == b->packed && lang_args_equal(&x, &y);
 }
 
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
@@ -164,6 +164,7 @@ static void call_gemm(const layer_desc *layer, layer_call *call) {
   add(call, "K", size[BLOCK_DIM_C]);
   add_results(layer, call);
   if (layer->weight_pitch != 0) add(call, "pitch", layer->weight_pitch);
+  call->packed = layer->packed;
   call->layer.kind = rows == 1 ? MAP_GEMV : MAP_GEMM;
   call->layer.size[BLOCK_DIM_N] = call->layer.size[BLOCK_DIM_Q] = 1;
   call->layer.size[BLOCK_DIM_P] = rows;
@@ -181,6 +182,7 @@ static void call_batched(const layer_desc *layer, layer_call *call) {
   add(call, "N", size[BLOCK_DIM_K]);
   add(call, "K", size[BLOCK_DIM_C]);
   add_bool(call, "trans_b", layer->transposed);
+  call->packed = layer->packed;
   add_results(layer, call);
   add_lie(call, "a_pitch", "a_step", layer->inputs);
   add_lie(call, "b_pitch", "b_step", layer->weights);
@@ -347,6 +349,7 @@ compile_request layer_request(const layer_call *call, const hw_array *array) {
                            .length = strlen(text),
                            .array = array,
                            .arguments = layer_arguments(call),
+                           .packed_tensor = call->packed ? layer_kernels[call->kernel].weights : NULL,
                            .layer = call->is_layer ? &call->layer : NULL};
 }
 

@@ -54,6 +54,7 @@ typedef struct layer_desc {
   double scale;      // of int8 results
   bool relu;
   bool transposed;                     // the weights of kind batched are N x K
+  bool packed;                         // weights of kinds gemm, gemv and batched are int4 in memory, two a byte
   int64_t weight_pitch;                // of products: elements from row to row of the weights, 0: K
   layer_lie inputs, weights, results;  // of kind batched; inputs and results of LAYER_CONV2D_NARROW
 } layer_desc;
@@ -88,6 +89,7 @@ typedef struct layer_call {
   layer_kernel kernel;
   lang_arg arguments[LAYER_ARGUMENTS];
   int argument_count;
+  bool packed;  // its weights are int4 in memory
   bool is_layer;
   map_layer layer;  // as the kernel computes it: what map_of_block finds in its program
 } layer_call;

@@ -121,6 +121,7 @@ bool network_lower_pad(network_lowering *l) {
 // ---- one tensor in another order
 
 bool network_lower_rename(network_lowering *l) {
+  if (network_lower_packed(l, l->node->inputs[0]) != NULL) return true;  // in no memory of its own
   network_lower_same(l, 0, 0);
   return true;
 }

@@ -122,6 +122,7 @@ static levels levels_of(const network_lower_view *view) {
     v.dim[level] = merged ? v.dim[level] * dim : dim;
     memcpy(v.step[level], step, sizeof step);
   }
+  if (v.count == 0) v.dim[v.count++] = 1;
   return v;
 }
 
@@ -132,8 +133,8 @@ static layer_lie lie_of(const network_lower_view *view, int64_t step) {
   return (layer_lie){pitch, step};
 }
 
-static network_place forward(const network_lower_view *view, int64_t elements) {
-  return at(view->place, elements, (int64_t)view->element_bytes);
+static network_place forward(const network_lower_view *view, int64_t elements, bool packed) {
+  return at(view->place, packed ? elements / 2 : elements, (int64_t)view->element_bytes);
 }
 
 // The level with the most products is the kernel's; of the others each point is a step.
@@ -145,6 +146,7 @@ static void batched(network_lowering *l, const product *p, const network_lower_v
   layer_desc layer = p->layer;
   layer.map.kind = MAP_BATCHED;
   layer.transposed = p->trans_b;
+  layer.packed = network_lower_packed(l, l->node->inputs[1]) != NULL;
   layer.inputs = lie_of(&view[A_SIDE], v.step[most][A_SIDE]);
   layer.weights = lie_of(&view[B_SIDE], v.step[most][B_SIDE]);
   layer.results = lie_of(&view[C_SIDE], v.step[most][C_SIDE]);
@@ -152,9 +154,9 @@ static void batched(network_lowering *l, const product *p, const network_lower_v
   int64_t index[WEFT_HOST_RANK] = {0}, moved[SIDES] = {0};
   for (int d = 0; d >= 0;) {
     network_lower_operands at_point = p->at;
-    at_point.inputs = forward(&view[A_SIDE], moved[A_SIDE]);
-    at_point.weights = forward(&view[B_SIDE], moved[B_SIDE]);
-    at_point.results = forward(&view[C_SIDE], moved[C_SIDE]);
+    at_point.inputs = forward(&view[A_SIDE], moved[A_SIDE], false);
+    at_point.weights = forward(&view[B_SIDE], moved[B_SIDE], layer.packed);
+    at_point.results = forward(&view[C_SIDE], moved[C_SIDE], false);
     network_lower_layer(l, &layer, &at_point);
     for (d = v.count - 1; d >= 0; d--) {
       if (d == most) continue;
@@ -215,7 +217,11 @@ bool network_lower_product(network_lowering *l) {
   if (map->residual != 0) p.at.residual = network_lower_place_of(l, 3);
   if (network_lower_is_batched(l, l->node)) return multiply_pairs(l, &p);
   p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
-  p.at.weights = p.trans_b ? transposed(l, 1, p.batch_b, p.n, p.k) : network_lower_place_of(l, 1);
+  const graph_node *widen = network_lower_packed(l, l->node->inputs[1]);
+  p.layer.packed = widen != NULL;
+  p.at.weights = widen != NULL ? network_lower_place(l, widen->inputs[0])
+                 : p.trans_b   ? transposed(l, 1, p.batch_b, p.n, p.k)
+                               : network_lower_place_of(l, 1);
   p.at.results = network_lower_result(l, 0);
   align_weights(l, &p);
   if (p.batch_b == 1) {
@@ -223,7 +229,7 @@ bool network_lower_product(network_lowering *l) {
   } else {
     for (int64_t i = 0; i < batch; i++)
       one_product(l, &p, p.batch_a == 1 ? p.at.inputs : at(p.at.inputs, i * p.m * p.k, 1),
-                  at(p.at.weights, i * p.k * p.n, 1), p.m, i * p.m);
+                  at(p.at.weights, widen != NULL ? i * p.k * p.n / 2 : i * p.k * p.n, 1), p.m, i * p.m);
   }
   return true;
 }

@@ -27,10 +27,21 @@ static int64_t leading(const graph_tensor *t) {
   return count;
 }
 
+// The tensor is a packed one by another name.
+static bool is_widened(const network_lowering *l, int tensor) {
+  const graph_node *maker = l->maker[tensor];
+  while (maker != NULL && (maker->op == GRAPH_OP_RESHAPE || maker->op == GRAPH_OP_SQUEEZE ||
+                           maker->op == GRAPH_OP_UNSQUEEZE || maker->op == GRAPH_OP_FLATTEN))
+    maker = l->maker[maker->inputs[0]];
+  return maker != NULL && maker->op == GRAPH_OP_QWIDEN4;
+}
+
+// One pair, too, whose second matrix is transposed as it is loaded because it cannot be before.
 bool network_lower_is_batched(const network_lowering *l, const graph_node *product) {
   const graph_tensor *a = network_lower_tensor(l, product->inputs[0]), *b = network_lower_tensor(l, product->inputs[1]);
-  return product->op == GRAPH_OP_QMAT_MUL && a->rank >= 2 && b->rank >= 2 && leading(a) > 1 &&
-         leading(a) == leading(b) && !network_lower_has(product, 3);
+  return product->op == GRAPH_OP_QMAT_MUL && a->rank >= 2 && b->rank >= 2 && leading(a) == leading(b) &&
+         !network_lower_has(product, 3) &&
+         (leading(a) > 1 || (graph_int(product, "transB", 0) != 0 && is_widened(l, product->inputs[1])));
 }
 
 // ---- which transposes
@@ -65,14 +76,23 @@ bool network_lower_is_strided(const network_lowering *l, const graph_node *trans
 
 // ---- views
 
+// A packed tensor as if each element were a byte.
+static bool operand_view(network_lowering *l, int tensor, network_lower_view *view) {
+  const graph_node *widen = network_lower_packed(l, tensor);
+  if (widen == NULL) return network_lower_view_of(l, tensor, view);
+  const graph_tensor *t = network_lower_tensor(l, tensor);
+  *view = network_lower_view_at(network_lower_place(l, widen->inputs[0]), WEFT_I8, t->rank, t->dim);
+  return true;
+}
+
 bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view) {
   const int tensor = l->node->inputs[input];
   const graph_node *maker = l->maker[tensor];
   int64_t perm[WEFT_HOST_RANK];
   if (maker == NULL || !network_lower_is_strided(l, maker) || !is_read_in_place(l, maker))
-    return network_lower_view_of(l, tensor, view);
+    return operand_view(l, tensor, view);
   network_lower_view x;
-  if (!network_lower_view_of(l, maker->inputs[0], &x) || !keeps_rows(l, maker, perm)) return false;
+  if (!operand_view(l, maker->inputs[0], &x) || !keeps_rows(l, maker, perm)) return false;
   *view = x;
   for (int d = 0; d < x.rank; d++) view->dim[d] = x.dim[perm[d]], view->step[d] = x.step[perm[d]];
   return true;

@@ -98,6 +98,8 @@ static int begin_input(quantise_converter *c, int t) {
   const graph_tensor *tensor = &c->model->tensors[t];
   const quantise_pin *pin = quantise_pin_of(c->pins, t);
   if (pin->is_integer) return begin_integers(c, t, pin);
+  if (c->options->cache == QUANTISE_CACHE_INT4 && quantise_convert_is_cache(c, t))
+    return quantise_convert_begin_cache(c, t);
   if (c->options->int8_ends && tensor->type == GRAPH_F32) {
     const quantise_convert_layout layout = tensor->rank == 4 ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN;
     if (c->options->uint8_images && tensor->rank == 4) return begin_pixels(c, t, layout);
@@ -132,6 +134,8 @@ static int end_integers(quantise_converter *c, int t, const quantise_pin *pin) {
 static int end_output(quantise_converter *c, int t) {
   const quantise_pin *pin = quantise_pin_of(c->pins, t);
   if (pin->is_integer) return end_integers(c, t, pin);
+  const int cache = c->options->cache != 0 && c->options->int8_ends ? quantise_convert_cache_of(c, t) : GRAPH_NONE;
+  if (cache != GRAPH_NONE && quantise_convert_has_quant(c, t)) return quantise_convert_end_cache(c, t, cache);
   if (c->options->int8_ends && c->model->tensors[t].type == GRAPH_F32 && quantise_convert_has_quant(c, t))
     return quantise_convert_quant(c, t, quantise_convert_is_last(c, t) ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN);
   return quantise_convert_real(c, t, LAYOUT_PLAIN);

@@ -124,6 +124,13 @@ graph_node *quantise_convert_emit_move(quantise_converter *c, const graph_node *
 int quantise_convert_integers(quantise_converter *c, const graph_node *node, const char *what, const int64_t *values,
                               int count);
 
+// cache.c: keys and values of earlier tokens that are inputs. The cache that a result belongs behind, or GRAPH_NONE.
+bool quantise_convert_is_cache(const quantise_converter *c, int tensor);
+int quantise_convert_cache_of(const quantise_converter *c, int result);
+void quantise_convert_plan_caches(quantise_converter *c);  // their scales
+int quantise_convert_begin_cache(quantise_converter *c, int t);
+int quantise_convert_end_cache(quantise_converter *c, int result, int cache);
+
 // multiply.c
 bool quantise_convert_mul(quantise_converter *c, const graph_node *node);
 

@@ -233,6 +233,49 @@ static bool choose_units(const graph *model, const quantise_pins *pins, const qu
   return true;
 }
 
+// ---- caches
+
+static bool has_packed_cache(const graph *g) {
+  for (int n = 0; n < g->node_count; n++)
+    if (g->nodes[n].op == GRAPH_OP_QWIDEN4) return true;
+  return false;
+}
+
+static bool quality_with(const candidates *c, quantise_cache cache, double *db) {
+  candidates with = *c;
+  with.options.cache = cache;
+  graph *g = candidate(&with, c->options.unit_kinds);
+  if (g == NULL) return false;
+  *db = quality_of(&with, g);
+  graph_destroy(g);
+  return true;
+}
+
+static bool measure_cache(const graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
+                          const quantise_options *options, wf_diag *diag) {
+  enum { MEASURED_ON = 3000 };  // as above
+  candidates c = {.model = model, .pins = pins, .ranges = ranges, .options = *options, .diag = diag};
+  void **random = options->input_sets > 0 ? NULL : quantise_random_inputs(model, options->seed + MEASURED_ON);
+  c.inputs = random == NULL ? (void **)(uintptr_t)options->inputs : random;
+  c.expected = output_buffers(model);
+  const graph_run_options run = {.file = model->name};
+  quantise_cache_quality *q = options->cache_quality;
+  q->measured = graph_run(model, (const void *const *)c.inputs, c.expected, &run, diag) &&
+                quality_with(&c, QUANTISE_CACHE_INT8, &q->int8_db) &&
+                quality_with(&c, QUANTISE_CACHE_INT4, &q->int4_db);
+  free_buffers(model, c.expected);
+  if (random != NULL) quantise_free_inputs(model, random);
+  return q->measured;
+}
+
+// Whether a graph that shall have a cache of int4 has one.
+static bool check_cache(const graph *quantised, const quantise_options *options, wf_diag *diag) {
+  if (options->cache != QUANTISE_CACHE_INT4 || has_packed_cache(quantised)) return true;
+  wf_error(diag, wf_in_file(quantised->name), "no input is a cache of keys or values");
+  wf_hint(diag, "a cache is the second operand of products alone, in rows of an even width (decoders have --past N)");
+  return false;
+}
+
 // ---- what stays in float
 
 static bool choose_kept(graph *model, const quantise_pins *pins, const quantise_ranges *ranges,
@@ -261,9 +304,12 @@ graph *quantise_network(graph *model, const quantise_options *asked, quantise_st
   if (!quantise_check_kept(model, &options, diag) || !choose_kept(model, &pins, &ranges, &options, diag)) return NULL;
   if (options.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
   graph *quantised = quantise_convert(model, &pins, &ranges, &options, diag);
+  const bool measured = quantised != NULL && options.cache == QUANTISE_CACHE_INT4 && options.cache_quality != NULL;
   if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;
   quantise_place(quantised, &options);
-  if (graph_verify(quantised, diag)) return quantised;
+  if (graph_verify(quantised, diag) && check_cache(quantised, &options, diag) &&
+      (!measured || measure_cache(model, &pins, &ranges, &options, diag)))
+    return quantised;
   graph_destroy(quantised);
   return NULL;
 }

@@ -129,6 +129,8 @@ static const struct {
     {GRAPH_OP_QLUT, GRAPH_ON_HOST, "the array has no tables"},
     {GRAPH_OP_QSOFTMAX, GRAPH_ON_HOST, "the array has no exponential"},
     {GRAPH_OP_QLAYER_NORM, GRAPH_ON_HOST, "the array has no square root"},
+    {GRAPH_OP_QWIDEN4, GRAPH_ON_ARRAY, "as it is loaded"},
+    {GRAPH_OP_QPACK4, GRAPH_ON_HOST, "the array stores bytes"},
     {GRAPH_OP_QHEADROOM, GRAPH_ON_HOST, "the array has no largest of a row"},
     {GRAPH_OP_QCELL, GRAPH_ON_HOST, "the array has no tables"},
     {GRAPH_OP_QHIDDEN, GRAPH_ON_HOST, "the array has no tables"},

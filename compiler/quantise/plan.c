@@ -363,6 +363,7 @@ void quantise_convert_plan(quantise_converter *c) {
   for (size_t i = 0; i < nodes; i++) c->chain_of[i] = GRAPH_NONE;
   for (size_t i = 0; i < tensors; i++) c->derived[i] = GRAPH_NONE;
   plan_scales(c);
+  quantise_convert_plan_caches(c);
   for (int n = 0; n < c->model->node_count; n++) plan_constants(c, &c->model->nodes[n]);
   for (int n = 0; n < c->model->node_count; n++)
     if (quantise_convert_is_product(c, &c->model->nodes[n]) && !quantise_is_kept(c->options, &c->model->nodes[n]))

@@ -29,6 +29,19 @@ enum { QUANTISE_FACTOR_MAX = 8 * 127 };
 
 typedef enum { QUANTISE_MIN_MAX, QUANTISE_PERCENTILE } quantise_method;
 
+// Keys and values of earlier tokens that are inputs (cache.c).
+typedef enum {
+  QUANTISE_CACHE_AS_ALL,     // as other inputs; results of their names have scales of their own
+  QUANTISE_CACHE_INT8 = 8,   // the new token's part has the cache's scale
+  QUANTISE_CACHE_INT4 = 4,   // packed two numbers a byte, the new token's part too
+} quantise_cache;
+
+// Signal to noise of the worst output against the float model, on one random input.
+typedef struct quantise_cache_quality {
+  bool measured;
+  double int8_db, int4_db;
+} quantise_cache_quality;
+
 // Operators that the array's normaliser can do, as bits.
 typedef enum {
   QUANTISE_UNIT_SOFTMAX = 1,
@@ -89,6 +102,9 @@ typedef struct quantise_options {
   // Nodes of the prepared model that stay in float, on the hart; NAME is also what a node NAME was written as.
   const char *const *keep;
   int keep_count;
+  // Int4: quantise_network refuses a network without a cache, and measures what it costs where that is asked for.
+  quantise_cache cache;
+  quantise_cache_quality *cache_quality;  // filled by quantise_network, or NULL
   // quantise_network keeps as many more as make the worst output that good; 0: none.
   double least_db;
   quantise_kept *kept;    // filled by quantise_network, or NULL

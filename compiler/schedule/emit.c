@@ -14,7 +14,7 @@ typedef struct load_state {
   int64_t stride;
   uint16_t block_stride;
   float scale;
-  bool shrink;
+  bool shrink, packed;
   uint64_t used;  // when, to find the one that was not used for longest
 } load_state;
 
@@ -79,7 +79,7 @@ static bool serves(const load_state *state, const sched_load *load, uint32_t dim
   bool memory = load->tensor != COMMAND_NO_TENSOR;
   bool stride = !memory || load->rows == 1 || state->stride == load->stride;
   bool scale = !memory || bits_of(state->scale) == bits_of(load->scale);
-  return state->set && stride && scale && state->shrink == load->shrink &&
+  return state->set && stride && scale && state->shrink == load->shrink && (!memory || state->packed == load->packed) &&
          (load->cols <= dim || state->block_stride == load->block_stride);
 }
 
@@ -89,10 +89,12 @@ static void configure_load(emitter *m, unsigned n, const sched_load *load) {
                             .stride = load->stride,
                             .block_stride = load->block_stride,
                             .scale = load->scale,
-                            .shrink = load->shrink};
+                            .shrink = load->shrink,
+                            .packed = load->packed};
   isa_init_config_ld(&i.rs1, &i.rs2);
   isa_set_config_ld_state(&i.rs1, &i.rs2, n);
   isa_set_config_ld_shrink(&i.rs1, &i.rs2, load->shrink);
+  isa_set_config_ld_packed(&i.rs1, &i.rs2, load->packed);
   isa_set_config_ld_pixel_repeats(&i.rs1, &i.rs2, 1);
   isa_set_config_ld_block_stride(&i.rs1, &i.rs2, load->block_stride);
   isa_set_config_ld_scale(&i.rs1, &i.rs2, bits_of(load->scale));
@@ -309,7 +311,7 @@ command_tensor sched_emit_tensor(const block_tensor *tensor) {
   return (command_tensor){.name = tensor->name,
                           .element_bytes = (unsigned)block_type_bytes(tensor->type),
                           .is_float = tensor->type == BLOCK_F32,
-                          .elements = (uint64_t)tensor->elements,
+                          .elements = (uint64_t)(tensor->packed ? (tensor->elements + 1) / 2 : tensor->elements),
                           .read = tensor->read,
                           .written = tensor->written,
                           .contents = tensor->contents};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
-// rows in runs that are evenly spaced in memory. Of rows that are wider, the pieces of one run come one after the
+// rows in runs that are evenly spaced in memory, which of a packed tensor is half as long. Of rows that are wider, the pieces of one run come one after the
 // other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
 // filled with zeros where it is needed. Of packed weights (zeros.h) there are rows of tiles.
 #include "base/number.h"
@@ -14,6 +14,7 @@ typedef struct load_piece {
   sched_load load;  // what all commands of the piece have in common
   int64_t column;   // of the buffer
   size_t count;     // pending, of one box, piece by piece
+  bool halved;      // a row of a packed tensor begins or ends inside of a byte
 } load_piece;
 
 static void put_run(void *context, const sched_run *rows) {
@@ -23,6 +24,12 @@ static void put_run(void *context, const sched_run *rows) {
   load.rows = (uint16_t)rows->rows;
   load.offset = rows->memory;
   load.stride = rows->stride;
+  load.packed = load.tensor != COMMAND_NO_TENSOR && p->e->program->tensors[load.tensor].packed;
+  if (load.packed) {
+    p->halved |= load.offset % 2 != 0 || load.stride % 2 != 0 || load.cols % 2 != 0;
+    load.offset /= 2;
+    load.stride /= 2;
+  }
   *WF_ARENA_PUSH(p->e->arena, p->e->pending_loads, p->count, &p->e->pending_load_room) = load;
 }
 
@@ -133,6 +140,10 @@ static bool check(sched_expand *e, const block_statement *s) {
     reason = "columns that do not lie side by side in memory cannot be loaded";
   else if (s->load.target.dim[access->rank - 1].step != 1)
     reason = "columns cannot be spread in the buffer";
+  else if (e->program->tensors[access->tensor].packed && buffer->scope != BLOCK_SP)
+    reason = "packed int4 goes to the scratchpad only";
+  else if (e->program->tensors[access->tensor].packed && !e->array->load.packed_int4)
+    reason = "this array loads no packed int4 (load.packed_int4)";
   else if (buffer->scope == BLOCK_SP && type != BLOCK_I8)
     reason = "the scratchpad takes int8 only";
   else if ((s->load.accumulate || s->load.overwrite_first != 0) && buffer->scope != BLOCK_ACC)
@@ -204,5 +215,8 @@ bool sched_expand_load(sched_expand *e, const sched_walk *w, const block_stateme
   put_zeros(&piece, s, need, &inside);
   piece.load.tensor = s->load.access.tensor;
   if (!sched_box_empty(&data, rank)) put_box(&piece, s, &data, byte_at(e, w, s, &data));
-  return true;
+  if (!piece.halved) return true;
+  wf_error(e->diag, s->where, "load of '%s': a row of a packed tensor begins or ends inside of a byte",
+           e->program->buffers[b].name);
+  return false;
 }

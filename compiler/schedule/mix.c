@@ -118,7 +118,7 @@ static int awaited(const mixer *m, const part *p, const sched_load *load) {
   if (t->stored == NULL || t->writer == (int)(p - m->parts)) return BLOCK_NONE;
   const part *writer = &m->parts[t->writer];
   const bool finished = writer->next == writer->chunk_count;
-  const uint64_t length = load->cols * element_bytes(p, load->local, !load->shrink);
+  const uint64_t length = load->cols * element_bytes(p, load->local, !load->shrink) >> load->packed;
   for (uint64_t r = 0; r < (load->stride == 0 ? 1 : load->rows); r++) {
     const uint64_t from = (uint64_t)(load->offset + (int64_t)r * load->stride);
     for (uint64_t at = from; at < from + length && at < t->bytes; at++)

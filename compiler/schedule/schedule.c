@@ -193,11 +193,24 @@ static command_program *in_parts(const block_program *program, const sched_optio
   return out;
 }
 
+// Loop unrollers count in elements of a byte.
+static bool has_packed(const block_program *program, wf_diag *diag) {
+  for (int t = 0; t < program->tensor_count; t++) {
+    if (!program->tensors[t].packed) continue;
+    wf_error(diag, wf_in_file(program->name), "tensor '%s' is packed int4, which style loop cannot load",
+             program->tensors[t].name);
+    return true;
+  }
+  return false;
+}
+
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
   bool failed, whole;
   sched_options own = *options;
   if (!sched_check_size(program, options->array, diag)) return NULL;
-  if (program->style == BLOCK_STYLE_LOOP) return sched_loop_commands(program, options->array, diag);
+  if (program->style == BLOCK_STYLE_LOOP && !has_packed(program, diag))
+    return sched_loop_commands(program, options->array, diag);
+  if (program->style == BLOCK_STYLE_LOOP) return NULL;
   command_program *out = in_parts(program, options, &whole, diag);
   if (!whole) return out;
   own.pack = true;

@@ -17,6 +17,7 @@ typedef struct sched_load {
   uint16_t rows, cols, block_stride;
   float scale;
   bool shrink;
+  bool packed;  // two elements in a byte of memory
   bool again;   // of bytes that were loaded before, of a tensor that the cache may keep
   bool joined;  // begins in lines of the cache that the load before it brings
   bool unread;  // some of its rows are loaded again before a product reads them

@@ -243,6 +243,27 @@ static enum weft_host_status qadd(const struct weft_host_call *call, size_t coun
   return WEFT_HOST_OK;
 }
 
+static enum weft_host_status pack4(const struct weft_host_call *call, size_t count, const struct host_place *p,
+                                   const int64_t *step) {
+  (void)call;
+  const char *low = p->at[1], *high = p->at[2];
+  char *to = p->at[0];
+  int64_t left = (int64_t)count;
+  for (; left >= GROUP; left -= GROUP) {
+    int64_t x[GROUP], y[GROUP];
+    EACH x[j] = host_i8(low + j * step[1]);
+    wholes_there(x);
+    EACH y[j] = host_i8(high + j * step[2]);
+    EACH x[j] &= 15;
+    wholes_there(y);
+    EACH to[j * step[0]] = (char)(x[j] | y[j] << 4);
+    low += GROUP * step[1], high += GROUP * step[2], to += GROUP * step[0];
+  }
+  for (; left > 0; left--, low += step[1], high += step[2], to += step[0])
+    *to = (char)((host_i8(low) & 15) | host_i8(high) << 4);
+  return WEFT_HOST_OK;
+}
+
 ROW_INLINE void lut_row(char *to, int64_t out, const char *from, int64_t in, int64_t count, const char *middle) {
   for (; count >= 2 * GROUP; count -= 2 * GROUP, from += 2 * GROUP * in, to += 2 * GROUP * out) {
     int64_t x[GROUP], y[GROUP];
@@ -309,6 +330,8 @@ host_row *host_quantise_row(const struct weft_host_call *call) {
       return scale;
     case WEFT_HOST_QADD:
       return qadd;
+    case WEFT_HOST_PACK4:
+      return pack4;
     case WEFT_HOST_LUT:
       return host_is(call, 2, WEFT_F32) ? lut_f32 : lut;
     default:

@@ -5,7 +5,7 @@ from weft._native import call, encode, ffi, fields, filled, lib, path, struct, t
 
 
 class Model:
-    """One of weft.generated_networks(). Options: image, sequence, past, batch, divisor, depth, seed, prune."""
+    """One of weft.generated_networks(). Options: image, sequence, past, batch, divisor, depth, seed, prune, present."""
 
     def __init__(self, name, seed=1, **options):
         made = struct("weft_model_options", seed=seed, **options)

@@ -149,7 +149,10 @@ static bool set_option(const char *network, const char *option, int64_t *value, 
 static bool has_cache(net_function build) { return build == net_gpt2 || build == net_llama2 || build == net_llama3; }
 
 static bool set_past(const networks_row *row, bool caches, networks_options *o, wf_diag *diag) {
-  if (o->past == 0) return true;
+  if (o->past == 0) {
+    o->present = false;
+    return true;
+  }
   if (!caches) {
     wf_error(diag, wf_in_file(row->name), "this network has no option --past");
     return false;

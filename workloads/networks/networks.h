@@ -22,6 +22,7 @@ typedef struct networks_options {
   int64_t divisor;  // widths (channels, hidden sizes) are divided by it: small variants for tests
   int64_t layers;   // of transformers and recurrent networks
   int64_t past;     // tokens whose keys and values are inputs (decoding); then `sequence` is 1 by default
+  bool present;     // with `past`: the new tokens' keys and values are results, behind the others
   uint64_t seed;
   const char *prune;  // zeros in weights, as prune.h says; NULL: none
 } networks_options;

@@ -95,6 +95,25 @@ static int attend_cache(net *n, int q, int k, int v, int mask, int64_t width, in
   return join_heads(n, net_add(n, "context", before, now), width);
 }
 
+// Keys and values of the new tokens, [B H,S,D], as they belong behind those of the cache.
+static void present(net *n, int keys, int values) {
+  static const char *const names[] = {"present_key", "present_value"};
+  const int heads[] = {keys, values};
+  for (int i = 0; i < 2 && n->options.past != 0 && n->options.present; i++) {
+    const graph_tensor t = *net_tensor(n, heads[i]);
+    const int64_t dims[3] = {t.dim[0] * t.dim[1], t.dim[2], t.dim[3]};
+    net_output(n, net_reshape(n, names[i], heads[i], 3, dims));
+  }
+}
+
+// The result of all comes before them.
+static void result(net *n, int x) {
+  net_output(n, x);
+  int *outputs = n->g->outputs;
+  for (int o = n->g->output_count - 1; o > 0; o--) outputs[o] = outputs[o - 1];
+  outputs[0] = x;
+}
+
 // Heads of k and v stand there `times` times.
 static int attend(net *n, int q, int k, int v, int mask, int64_t width, int64_t times) {
   return n->options.past == 0 ? net_attend(n, q, k, v, mask, width) : attend_cache(n, q, k, v, mask, width, times);
@@ -171,8 +190,12 @@ static int gpt2_block(net *n, int x, int64_t width, int mask) {
     static const char *const names[] = {"attn.q", "attn.k", "attn.v"};
     parts[i] = net_slice(n, names[i], qkv, 2, i * width, (i + 1) * width);
   }
-  int y = attend(n, net_heads(n, "attn.q", parts[0], heads, false), net_heads(n, "attn.k", parts[1], heads, true),
-                 net_heads(n, "attn.v", parts[2], heads, false), mask, width, 1);
+  const int q = net_heads(n, "attn.q", parts[0], heads, false);
+  int k = net_heads(n, "attn.k", parts[1], heads, !n->options.present);
+  const int v = net_heads(n, "attn.v", parts[2], heads, false);
+  present(n, k, v);
+  if (n->options.present) k = net_transpose(n, "attn.k.transpose", k, (int64_t[]){0, 1, 3, 2});
+  int y = attend(n, q, k, v, mask, width, 1);
   x = net_add(n, "add_1", net_linear(n, "attn.c_proj", y, width, true), x);
   y = gelu_new(n, net_linear(n, "mlp.c_fc", net_layer_norm(n, "ln_2", x), 4 * width, true));
   return net_add(n, "add_2", net_linear(n, "mlp.c_proj", y, width, true), x);
@@ -186,7 +209,7 @@ void net_gpt2(net *n) {
     net_prefix(n, "h.%d.", (int)i);
     x = gpt2_block(n, x, width, mask);
   }
-  net_output(n, x);
+  result(n, x);
 }
 
 static int rms_norm(net *n, const char *name, int x) {
@@ -247,7 +270,9 @@ static int llama_attention(net *n, int x, const llama *l) {
   const int q = net_heads(n, "q", net_linear(n, "self_attn.q_proj", x, l->width, false), heads, false),
             k = net_heads(n, "k", net_linear(n, "self_attn.k_proj", x, shared * l->head, false), shared, false),
             v = net_heads(n, "v", net_linear(n, "self_attn.v_proj", x, shared * l->head, false), shared, false);
-  const int turned = repeat_heads(n, "k.repeat", rotate(n, "k.rotary", k, l->cosines, l->sines), l->times);
+  const int rotated = rotate(n, "k.rotary", k, l->cosines, l->sines);
+  present(n, rotated, v);
+  const int turned = repeat_heads(n, "k.repeat", rotated, l->times);
   const int keys = net_transpose(n, "k.transpose", turned, (int64_t[]){0, 1, 3, 2});
   const int values = repeat_heads(n, "v.repeat", v, l->times);
   const int queries = rotate(n, "q.rotary", q, l->cosines, l->sines);
@@ -277,7 +302,7 @@ static void llama_blocks(net *n, int64_t hidden, int64_t times) {
     net_prefix(n, "layers.%d.", (int)i);
     x = llama_block(n, x, &l);
   }
-  net_output(n, x);
+  result(n, x);
 }
 
 void net_llama2(net *n) { llama_blocks(n, 11008, 1); }

@@ -717,6 +717,9 @@ typedef struct weft_network_options {
   const char *tune_with, *tune_objective;  // as in weft_kernel_options
   struct weft_schedules *schedules;        // likewise
   bool for_c;                              // likewise: for weft_network_write
+  // Of decoders: the new token's keys and values are results, in the form of the cache, which is "int8" or, packed two
+  // numbers a byte, "int4" (an array with load.packed_int4). NULL: int8, without these results.
+  const char *cache;
 } weft_network_options;
 
 typedef struct weft_network_facts {
@@ -774,6 +777,7 @@ typedef struct weft_model_options {
   uint64_t past;                                    // of decoders: keys and values of so many tokens are inputs
   uint64_t seed;                                    // of the weights; the tool's default is 1
   const char *prune;                                // zeros in weights: "weights:0.5", "blocks:0.25"; NULL: none
+  bool present;                                     // with `past`: the new tokens' keys and values are results
 } weft_model_options;
 
 typedef struct weft_model_facts {

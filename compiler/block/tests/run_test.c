@@ -238,6 +238,18 @@ static void products_of_blocks(void **state) {
   }
 }
 
+// Two elements a byte, the first in the low half; indexes are of elements, and what is outside is 0.
+static void packed_tensors_are_read_by_halves(void **state) {
+  (void)state;
+  uint8_t x[4] = {0x8f, 0x70, 0x21, 0x43};
+  int8_t y[8];
+  run("program p\ntensor x i8[8] read packed\ntensor y i8[8] write\nbuffer b i8[2, 4]\n"
+      "load b = x[0:2 of 2 stride 4, 0:4 of 3 stride 1]\nstore y[0:2 of 2 stride 4, 0:4 of 4 stride 1] = b\n",
+      (void *[]){x, y});
+  static const int8_t want[8] = {-1, -8, 0, 0, 1, 2, 3, 0};
+  assert_memory_equal(y, want, sizeof want);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_blocks),
@@ -246,6 +258,7 @@ int main(void) {
       cmocka_unit_test(convolution_and_pooling),
       cmocka_unit_test(pooling_from_before_the_image),
       cmocka_unit_test(operations),
+      cmocka_unit_test(packed_tensors_are_read_by_halves),
       cmocka_unit_test(widening_loads_accumulate),
       cmocka_unit_test(wrong_programs_are_reported),
   };

@@ -228,6 +228,20 @@ static void test_quantise(void **state) {
   for (int i = 0; i < 6; i++) assert_true(back[i] == 0.25f * (float)(want[i] + 3));
 }
 
+// Pairs side by side, more than a group and a rest.
+static void test_pack(void **state) {
+  (void)state;
+  enum { PAIRS = 21 };
+  int8_t x[2 * PAIRS], y[PAIRS];
+  for (int i = 0; i < 2 * PAIRS; i++) x[i] = (int8_t)(i * 5 % 16 - 8);
+  struct weft_host_call call = {.op = WEFT_HOST_PACK4, .rank = 1, .outer = 1, .dim = {PAIRS}};
+  call.operand[0] = operand(y, WEFT_I8, 1, 1, 0, 0);
+  call.operand[1] = operand(x, WEFT_I8, 1, 2, 0, 0);
+  call.operand[2] = operand(x + 1, WEFT_I8, 1, 2, 0, 0);
+  assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
+  for (int i = 0; i < PAIRS; i++) assert_int_equal((uint8_t)y[i], (x[2 * i] + 16) % 16 + (x[2 * i + 1] + 16) % 16 * 16);
+}
+
 // Every byte less 128, side by side, from odd addresses and spread.
 static void test_bytes_of_a_camera(void **state) {
   (void)state;
@@ -477,6 +491,7 @@ int main(void) {
                                      cmocka_unit_test(test_gather),
                                      cmocka_unit_test(test_quantise),
                                      cmocka_unit_test(test_bytes_of_a_camera),
+                                     cmocka_unit_test(test_pack),
                                      cmocka_unit_test(test_quotients),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,12 +147,23 @@ static float *first_of(const float *from, int64_t count, int64_t all, int64_t to
   return to;
 }
 
+// The new tokens' part is what stands behind the others' in the whole.
+static void check_present(const graph_tensor *t, float *found, const float *all) {
+  const int64_t tokens = t->dim[1], width = t->dim[2];
+  assert_int_equal(tokens, ALL - PAST);
+  for (int64_t h = 0; h < t->dim[0]; h++)
+    for (int64_t i = 0; i < tokens * width; i++)
+      assert_true(fabsf(found[h * tokens * width + i] - all[(h * ALL + PAST) * width + i]) < 1e-4F);
+  test_free(found);
+}
+
 static void decodes_as_the_whole_sequence(const char *name, caches c) {
   const int64_t batch = 2, new_tokens = ALL - PAST;
   const networks_options options = {.divisor = 8, .layers = LAYERS, .batch = batch, .sequence = ALL, .seed = 5};
   networks_options cached = options;
   cached.sequence = new_tokens;
   cached.past = PAST;
+  cached.present = true;
   graph *whole = create(name, options), *step = create(name, cached);
   const int64_t width = whole->tensors[whole->inputs[0]].dim[2];
   float *x = test_malloc((size_t)(batch * ALL * width) * sizeof *x), *y = test_calloc((size_t)(batch * ALL * width), 4);
@@ -170,7 +181,11 @@ static void decodes_as_the_whole_sequence(const char *name, caches c) {
     assert_non_null(c.of[i]);
     inputs[1 + i] = first_of(c.of[i], cache->dim[0], ALL, PAST, cache->dim[2]);
   }
-  assert_true(graph_run(step, (const void *const *)inputs, (void *[]){z}, &(graph_run_options){0}, &diag));
+  void *results[1 + 2 * LAYERS] = {z};
+  assert_int_equal(step->output_count, 1 + 2 * LAYERS);
+  for (int i = 0; i < 2 * LAYERS; i++) results[1 + i] = test_malloc(graph_bytes(&step->tensors[step->outputs[1 + i]]));
+  assert_true(graph_run(step, (const void *const *)inputs, results, &(graph_run_options){0}, &diag));
+  for (int i = 0; i < 2 * LAYERS; i++) check_present(&step->tensors[step->outputs[1 + i]], results[1 + i], c.of[i]);
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < new_tokens * width; i++)
       assert_true(fabsf(z[b * new_tokens * width + i] - y[(b * ALL + PAST) * width + i]) < 1e-4F);
