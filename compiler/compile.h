@@ -74,8 +74,8 @@ typedef struct compile_request {
   const char *known_tensor;
   const int8_t *known;
   const char *packed_tensor;  // that holds int4, two a byte; NULL: none
-  block_style style;  // of the heuristic mapping
-  bool autotune;      // the kernel's configurations are judged and the best is taken
+  block_style style;          // of the heuristic mapping
+  bool autotune;              // the kernel's configurations are judged and the best is taken
   compile_tuning tuning;
   const cost_constants *costs;  // by which commands are placed; NULL: cost_fitted
   bool straight;                // the commands need no loops: quicker for a caller that runs them once

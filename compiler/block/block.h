@@ -41,7 +41,8 @@ typedef struct block_tensor {
   block_type type;
   int64_t elements;
   bool read, written;  // by the program
-  // Int8 elements from -8 to 7, in memory two a byte, the first in the low half; never written. Indexes are of elements.
+  // Int8 elements from -8 to 7, in memory two a byte, the first in the low half; never written. Indexes are of
+  // elements.
   bool packed;
   // Of a constant, which the program brings along: its elements, int8, never written. NULL: the caller's.
   const int8_t *contents;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int4, two a byte: a cache of keys and values that the array widens as it loads it. A QWiden4 is no step: its result is
-// in memory as the bytes that it reads, and the kernels of products load these as their second operand, which is the
+// Int4, two a byte: a cache of keys and values that the array widens as it loads it. A QWiden4 is no step: its result
+// is in memory as the bytes that it reads, and the kernels of products load these as their second operand, which is the
 // stationary one. Nothing else can read it. A QPack4 is the hart's.
 #include "compiler/network/private.h"
 
@@ -27,9 +27,8 @@ const graph_node *network_lower_packed(const network_lowering *l, int tensor) {
 
 // One product after the other loads its second operand as it lies.
 static bool multiplies(const network_lowering *l, const graph_node *node) {
-  return network_lower_is_batched(l, node) ||
-         (node->op == GRAPH_OP_QMAT_MUL && graph_int(node, "transB", 0) == 0 &&
-          network_lower_tensor(l, node->inputs[0])->rank >= 2);
+  return network_lower_is_batched(l, node) || (node->op == GRAPH_OP_QMAT_MUL && graph_int(node, "transB", 0) == 0 &&
+                                               network_lower_tensor(l, node->inputs[0])->rank >= 2);
 }
 
 static bool keeps_last(const graph_tensor *a, const graph_tensor *b) {

@@ -156,7 +156,8 @@ network_lower_node network_lower_lut, network_lower_quantize, network_lower_dequ
 network_lower_node network_lower_unary, network_lower_binary, network_lower_compare, network_lower_where,
     network_lower_cast, network_lower_clip, network_lower_many, network_lower_mod, network_lower_shift;
 network_lower_node network_lower_qsoftmax, network_lower_qlayer_norm, network_lower_qnorm_mesh, network_lower_unit_rows,
-    network_lower_qheadroom, network_lower_qshare, network_lower_pack4, network_lower_widen4, network_lower_qcell, network_lower_qhidden;
+    network_lower_qheadroom, network_lower_qshare, network_lower_pack4, network_lower_widen4, network_lower_qcell,
+    network_lower_qhidden;
 network_lower_node network_lower_softmax, network_lower_layer_norm, network_lower_reduce, network_lower_arg;
 network_lower_node network_lower_rename, network_lower_transpose, network_lower_slice, network_lower_split,
     network_lower_concat, network_lower_pad, network_lower_resize, network_lower_gather, network_lower_expand,

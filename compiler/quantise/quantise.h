@@ -31,9 +31,9 @@ typedef enum { QUANTISE_MIN_MAX, QUANTISE_PERCENTILE } quantise_method;
 
 // Keys and values of earlier tokens that are inputs (cache.c).
 typedef enum {
-  QUANTISE_CACHE_AS_ALL,     // as other inputs; results of their names have scales of their own
-  QUANTISE_CACHE_INT8 = 8,   // the new token's part has the cache's scale
-  QUANTISE_CACHE_INT4 = 4,   // packed two numbers a byte, the new token's part too
+  QUANTISE_CACHE_AS_ALL,    // as other inputs; results of their names have scales of their own
+  QUANTISE_CACHE_INT8 = 8,  // the new token's part has the cache's scale
+  QUANTISE_CACHE_INT4 = 4,  // packed two numbers a byte, the new token's part too
 } quantise_cache;
 
 // Signal to noise of the worst output against the float model, on one random input.

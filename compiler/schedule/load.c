@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A load becomes commands that move what is needed of its buffer: as many column blocks at once as the hardware takes,
-// rows in runs that are evenly spaced in memory, which of a packed tensor is half as long. Of rows that are wider, the pieces of one run come one after the
-// other: rows that lie far apart may share a bank of main memory, which is slow alone. What lies outside the tensor is
-// filled with zeros where it is needed. Of packed weights (zeros.h) there are rows of tiles.
+// rows in runs that are evenly spaced in memory, which of a packed tensor is half as long. Of rows that are wider, the
+// pieces of one run come one after the other: rows that lie far apart may share a bank of main memory, which is slow
+// alone. What lies outside the tensor is filled with zeros where it is needed. Of packed weights (zeros.h) there are
+// rows of tiles.
 #include "base/number.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/runs.h"

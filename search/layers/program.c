@@ -126,10 +126,7 @@ bool layers_program_load(layers_program *program, const char *name_or_path, cons
   *program->forms = (struct layers_forms){
       .lock = PTHREAD_MUTEX_INITIALIZER,
       .model = model,
-      .quantise = {.seed = SEED,
-                   .int8_ends = !options->float_ends,
-                   .uint8_images = options->uint8_images,
-                   .cache = options->cache}};
+      .quantise = {.seed = SEED, .int8_ends = !options->float_ends, .uint8_images = options->uint8_images}};
   const layers_form *plain = form_of(program->forms, 0, diag);
   if (plain == NULL) return false;
   program->placed = plain->placed;

@@ -5,7 +5,6 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/onnx/onnx.h"
-#include "compiler/quantise/quantise.h"
 #include "hw/array.h"
 #include "search/layers/layers.h"
 #include "workloads/networks/networks.h"
@@ -19,7 +18,6 @@ typedef struct layers_program_options {
   int output_count;
   const hw_array *array;  // a network that its main memory cannot hold is refused at once; NULL: none is
   bool float_ends, uint8_images;
-  quantise_cache cache;
 } layers_program_options;
 
 // A network as arrays with a normaliser of some width have it, or those without one.

@@ -249,17 +249,17 @@ static void test_loop_conv_pads_and_folds_pixels(void **state) {
   unit *u = unit_create(1);
   configure_conv_1(u);
   assert_string_equal(run_conv(u, "loop_conv_ws no_pool=1 max_pixels_per_row=2"),
-                      "config_ld shrink=0 state=2 pixel_repeats=1 block_stride=4 scale=1 stride=0\n"
+                      "config_ld shrink=0 state=2 packed=0 pixel_repeats=1 block_stride=4 scale=1 stride=0\n"
                       "mvin3 dram=0x80003000 local=acc:0x0 cols=4 rows=2\n"
                       "mvin3 dram=0x80003010 local=acc:0x4 cols=1 rows=2\n"
                       "mvin3 dram=0x80003000 local=acc:0x2 cols=4 rows=2\n"
                       "mvin3 dram=0x80003010 local=acc:0x6 cols=1 rows=2\n"
-                      "config_ld shrink=0 state=0 pixel_repeats=2 block_stride=6 scale=1 stride=2\n"
+                      "config_ld shrink=0 state=0 packed=0 pixel_repeats=2 block_stride=6 scale=1 stride=2\n"
                       "mvin dram=0x0 local=sp:0x0 cols=2 rows=1\n"
                       "mvin dram=0x0 local=sp:0x1 cols=2 rows=2\n"
                       "mvin dram=0x0 local=sp:0x3 cols=2 rows=1\n"
                       "mvin dram=0x80004000 local=sp:0x4 cols=2 rows=2\n"
-                      "config_ld shrink=0 state=1 pixel_repeats=1 block_stride=4 scale=1 stride=5\n"
+                      "config_ld shrink=0 state=1 packed=0 pixel_repeats=1 block_stride=4 scale=1 stride=5\n"
                       "mvin2 dram=0x80001000 local=sp:0x1f8 cols=5 rows=2\n"
                       "mvin2 dram=0x8000100a local=sp:0x1fa cols=5 rows=2\n"
                       "preload local=sp:0x1f8 cols=4 rows=4 dest=acc:0x0+acc dest_cols=4 dest_rows=2\n"
@@ -310,10 +310,10 @@ static void test_loop_conv_revision_2_strides_and_ids(void **state) {
   unit *u = unit_create(2);
   configure_conv_2(u, "loop_conv_ws_config_5 weights=0x80001000 output=0x80002000");
   assert_string_equal(run_conv(u, "loop_conv_ws no_pool=1 a_spad_id=2 b_spad_id=1"),
-                      "config_ld shrink=0 state=0 pixel_repeats=1 block_stride=6 scale=1 stride=3\n"
+                      "config_ld shrink=0 state=0 packed=0 pixel_repeats=1 block_stride=6 scale=1 stride=3\n"
                       "mvin dram=0x80004000 local=sp:0x200 cols=1 rows=3\n"
                       "mvin dram=0x80004009 local=sp:0x203 cols=1 rows=3\n"
-                      "config_ld shrink=0 state=1 pixel_repeats=1 block_stride=1 scale=1 stride=7\n"
+                      "config_ld shrink=0 state=1 packed=0 pixel_repeats=1 block_stride=1 scale=1 stride=7\n"
                       "mvin2 dram=0x80001000 local=sp:0x1ff cols=1 rows=1\n"
                       "preload local=sp:0x1ff cols=1 rows=1 dest=acc:0x0+acc dest_cols=1 dest_rows=3\n"
                       "compute_preloaded a=sp:0x200 a_cols=1 a_rows=3 bd=garbage bd_cols=1 bd_rows=3\n"
@@ -336,10 +336,10 @@ static void test_loop_conv_skips_the_zeros_of_a_dilated_input(void **state) {
   configure(u, "loop_conv_ws_config_5 weights=0x80001000");
   configure(u, "loop_conv_ws_config_6 input=0x80004000");
   assert_string_equal(run_conv(u, "loop_conv_ws no_pool=1 input_dilated=1"),
-                      "config_ld shrink=0 state=0 pixel_repeats=1 block_stride=4 scale=1 stride=1\n"
+                      "config_ld shrink=0 state=0 packed=0 pixel_repeats=1 block_stride=4 scale=1 stride=1\n"
                       "mvin dram=0x80004000 local=sp:0x0 cols=1 rows=2\n"
                       "mvin dram=0x80004002 local=sp:0x2 cols=1 rows=2\n"
-                      "config_ld shrink=0 state=1 pixel_repeats=1 block_stride=1 scale=1 stride=1\n"
+                      "config_ld shrink=0 state=1 packed=0 pixel_repeats=1 block_stride=1 scale=1 stride=1\n"
                       "mvin2 dram=0x80001000 local=sp:0x1ff cols=1 rows=1\n"
                       "preload local=sp:0x1ff cols=1 rows=1 dest=acc:0x0+acc dest_cols=1 dest_rows=2\n"
                       "compute_preloaded a=sp:0x0 a_cols=1 a_rows=2 bd=garbage bd_cols=1 bd_rows=2\n"
