@@ -3,6 +3,8 @@
 #ifndef API_JOB_H
 #define API_JOB_H
 
+#include <stdatomic.h>
+
 #include "api/calibration.h"
 #include "api/private.h"
 #include "api/schedules.h"
@@ -37,7 +39,18 @@ typedef struct api_job {
 bool api_job_open(weft_session *session, api_job *job, const char *path, const weft_network_options *options);
 void api_job_release(api_job *job);
 
-// That of a network, which lives as long.
-const api_job *api_network_job(const weft_network *network);
+// A network that is there. Runs show names of it, and may outlive the handle: the last of its users frees it.
+typedef struct api_loaded {
+  atomic_uint users;
+  api_job job;
+  char *path;
+} api_loaded;
+
+struct weft_network {
+  api_loaded *loaded;
+};
+
+// Of a user, as `drop` of runs.
+void api_network_drop(void *loaded);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/run.h"
+#include "api/recording.h"
 #include "api/schedules.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -252,9 +252,9 @@ weft_run *weft_kernel_run(weft_session *s, const weft_kernel *k, const weft_run_
                           void *const *buffers) {
   weft_run_options o = {0};
   if (!api_begin(s, "run") || !api_given(s, k, "the kernel") || !api_take(s, options, &o, sizeof o)) return NULL;
-  const sim_engine_ops *engine = api_engine(s, &o);
+  const sim_engine_ops *engine = api_run_engine(s, &o, &sim_cycle_engine);
   if (engine == NULL) return NULL;
-  const sim_engine_options of_engine = {.timing_only = o.timing_only || engine->timing_only, .quiet = true};
+  const sim_engine_options of_engine = api_engine_options(s, &o, engine);
   const run_config config = {
       .engine = engine, .options = &of_engine, .times = o.times, .stop = &s->stop, .progress = tell, .context = s};
   run_result result;

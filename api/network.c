@@ -5,28 +5,18 @@
 
 #include "api/job.h"
 #include "api/run.h"
+#include "api/steps.h"
 #include "base/alloc.h"
 #include "base/output.h"
 #include "compiler/network/elf.h"
 
-// Runs show names of it, and may outlive the handle: the last of its users frees it.
-typedef struct loaded {
-  atomic_uint users;
-  api_job job;
-} loaded;
-
-struct weft_network {
-  loaded *loaded;
-};
-
-static void drop(void *owner) {
-  loaded *n = owner;
+void api_network_drop(void *owner) {
+  api_loaded *n = owner;
   if (atomic_fetch_sub(&n->users, 1) > 1) return;
   api_job_release(&n->job);
+  wf_free(n->path);
   wf_free(n);
 }
-
-const api_job *api_network_job(const weft_network *n) { return &n->loaded->job; }
 
 static const network *net_of(const weft_network *n) { return n->loaded->job.net; }
 
@@ -36,11 +26,12 @@ weft_network *weft_network_compile(weft_session *s, const weft_array *array, con
   if (!api_begin(s, "network") || !api_given(s, array, "the array") || !api_given(s, name_or_path, "the network") ||
       !api_take(s, options, &o, sizeof o))
     return NULL;
-  loaded *n = WF_NEW(loaded);
+  api_loaded *n = WF_NEW(api_loaded);
   n->users = 1;
+  n->path = wf_strdup(name_or_path);
   n->job.array = *array;
   api_array_own(&n->job.array);
-  if (!api_job_open(s, &n->job, name_or_path, &o)) return drop(n), NULL;
+  if (!api_job_open(s, &n->job, name_or_path, &o)) return api_network_drop(n), NULL;
   api_end(s, true, WEFT_OK);
   weft_network *handle = WF_NEW(weft_network);
   handle->loaded = n;
@@ -49,7 +40,7 @@ weft_network *weft_network_compile(weft_session *s, const weft_array *array, con
 
 void weft_network_destroy(weft_network *n) {
   if (n == NULL) return;
-  drop(n->loaded);
+  api_network_drop(n->loaded);
   wf_free(n);
 }
 
@@ -66,6 +57,14 @@ weft_status weft_network_describe(const weft_network *n, weft_network_facts *fac
                                    .read_seconds = n->loaded->job.read_seconds,
                                    .quantise_seconds = n->loaded->job.quantise_seconds};
   return api_give(&full, sizeof full, facts);
+}
+
+weft_status weft_network_step(const weft_network *n, size_t index, weft_step *step) {
+  if (n == NULL || index >= (size_t)net_of(n)->step_count) return WEFT_USAGE;
+  api_step_texts texts;
+  weft_step full = api_step_of(net_of(n), (int)index, NULL, &texts);
+  full.bound = full.result = "";
+  return api_give(&full, sizeof full, step);
 }
 
 // ---- files
@@ -128,49 +127,4 @@ weft_status weft_network_output(const weft_network *n, size_t index, weft_tensor
   if (index >= weft_network_outputs(n)) return WEFT_USAGE;
   const weft_tensor full = api_tensor_of(net_of(n)->graph, net_of(n)->graph->outputs[index], true);
   return api_give(&full, sizeof full, tensor);
-}
-
-// ---- runs
-
-static void tell(void *context, const network *net, int step, const run_step_result *result) {
-  weft_session *s = context;
-  (void)result;
-  api_progress(s, (uint64_t)step + 1, (uint64_t)net->step_count, net->steps[step].name);
-}
-
-static bool inputs_good(weft_session *s, const weft_network *n, const void *const *inputs) {
-  for (size_t i = 0; inputs != NULL && i < weft_network_inputs(n); i++)
-    if (inputs[i] == NULL) return api_refuse(s, "input %zu is NULL", i), false;
-  return true;
-}
-
-weft_run *weft_network_run(weft_session *s, const weft_network *n, const weft_run_options *options,
-                           const void *const *inputs) {
-  weft_run_options o = {0};
-  if (!api_begin(s, "network") || !api_given(s, n, "the network") || !api_take(s, options, &o, sizeof o) ||
-      !inputs_good(s, n, inputs))
-    return NULL;
-  const sim_engine_ops *engine = api_engine(s, &o);
-  if (engine == NULL) return NULL;
-  const sim_engine_options of_engine = {.timing_only = o.timing_only || engine->timing_only, .quiet = true};
-  if (o.check && of_engine.timing_only) return api_refuse(s, "a run that moves no data cannot be checked"), NULL;
-  const bool hart = !o.native_host && engine->timed && engine->host_access != NULL;
-  const run_network_config config = {
-      .engine = engine,
-      .options = &of_engine,
-      .inputs = inputs != NULL ? inputs : (const void *const *)n->loaded->job.inputs,
-      .check = o.check,
-      .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
-      .progress = tell,
-      .context = s,
-      .stop = &s->stop,
-  };
-  run_network_result result;
-  const bool good = run_network(net_of(n), &config, &result, &s->diag);
-  if (api_end(s, good, WEFT_CANNOT_BUILD) == WEFT_OK) {
-    atomic_fetch_add(&n->loaded->users, 1);
-    return api_run_of_network(net_of(n), &result, n->loaded, drop);
-  }
-  run_network_release(net_of(n), &result);
-  return NULL;
 }

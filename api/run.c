@@ -4,26 +4,6 @@
 
 #include "api/report.h"
 #include "base/alloc.h"
-#include "runner/figures.h"
-#include "sim/flow/flow.h"
-#include "sim/ref/ref.h"
-
-// ---- engines
-
-// Those that live in this process and its memory alone: the others build hardware or load a platform.
-static const sim_engine_ops *const engines[] = {&sim_cycle_engine, &sim_ref_engine, &sim_flow_engine};
-enum { ENGINES = sizeof engines / sizeof *engines };
-
-const sim_engine_ops *api_engine(weft_session *s, const weft_run_options *options) {
-  const char *names[ENGINES];
-  for (int i = 0; i < ENGINES; i++) names[i] = engines[i]->name;
-  const int chosen = api_choice(s, "engine", options->engine, names, ENGINES);
-  if (chosen < 0) return NULL;
-  if (!options->timing_only || engines[chosen] == &sim_cycle_engine || engines[chosen]->timing_only)
-    return engines[chosen];
-  api_refuse(s, "timing_only is for engine cycle, not for %s", engines[chosen]->name);
-  return NULL;
-}
 
 bool api_tell_building(void *session, const char *text) {
   weft_session *s = session;
@@ -93,27 +73,6 @@ weft_run *api_run_of_kernel(const hw_array *array, const run_result *r, uint64_t
   return run;
 }
 
-static weft_step step_of(const network *net, const network_step *step, const run_step_result *r, char *bound) {
-  const run_step_figures f = run_step_figures_of(net, step, r);
-  snprintf(bound, SIM_BOUND_TEXT, "%s", f.bound);
-  return (weft_step){.name = step->name,
-                     .operation = graph_op_name(step->node->op),
-                     .kind = network_step_place(step),
-                     .program = step->what,
-                     .bound = bound,
-                     .edge = step->edge,
-                     .macs = r->macs,
-                     .cycles = r->cycles,
-                     .commands = r->commands,
-                     .read_bytes = r->units.bus_read_bytes,
-                     .written_bytes = r->units.bus_written_bytes,
-                     .utilisation = f.utilisation,
-                     .energy_uj = f.energy_uj,
-                     .array_energy_uj = f.run.array_pj / 1e6,
-                     .compared = r->compared,
-                     .wrong = r->wrong};
-}
-
 weft_run *api_run_of_network(const network *net, const run_network_result *r, void *owner, void (*drop)(void *owner)) {
   weft_run *run = WF_NEW(weft_run);
   run->owner = owner;
@@ -134,9 +93,8 @@ weft_run *api_run_of_network(const network *net, const run_network_result *r, vo
   if (r->has_units) take_units(run, &r->units, &r->hart, net->options.array);
   run->step_count = (size_t)net->step_count;
   run->steps = WF_NEW_ARRAY(run->step_count + 1, weft_step);
-  run->bounds = wf_calloc(run->step_count + 1, sizeof *run->bounds);
-  for (size_t i = 0; i < run->step_count; i++)
-    run->steps[i] = step_of(net, &net->steps[i], &r->steps[i], run->bounds[i]);
+  run->texts = wf_calloc(run->step_count + 1, sizeof *run->texts);
+  for (size_t i = 0; i < run->step_count; i++) run->steps[i] = api_step_of(net, (int)i, &r->steps[i], &run->texts[i]);
   return run;
 }
 
@@ -155,7 +113,7 @@ void weft_run_destroy(weft_run *run) {
     run->drop(run->owner);
   }
   wf_free(run->counters);
-  wf_free(run->bounds);
+  wf_free(run->texts);
   wf_free(run->steps);
   wf_free(run);
 }

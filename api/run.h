@@ -4,6 +4,7 @@
 #define API_RUN_H
 
 #include "api/private.h"
+#include "api/steps.h"
 #include "runner/network.h"
 #include "runner/program.h"
 #include "sim/figures.h"
@@ -12,7 +13,7 @@ struct weft_run {
   weft_totals totals;
   weft_step *steps;
   size_t step_count;
-  char (*bounds)[SIM_BOUND_TEXT];  // of the steps
+  api_step_texts *texts;  // of the steps
   weft_counter *counters;
   size_t counter_count;
   // Of a network, whose names the steps have.
@@ -25,9 +26,6 @@ struct weft_run {
   void (*drop_report)(void *report);
   const struct api_form *forms;
 };
-
-// The engine and the options of a run; NULL after the call was refused.
-const sim_engine_ops *api_engine(weft_session *session, const weft_run_options *options);
 
 // A `tell` of engines that build hardware: the context is the session, and the progress that of "hardware".
 bool api_tell_building(void *session, const char *text);

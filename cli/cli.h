@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/option.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "hw/array.h"
 #include "hw/tech.h"
 
@@ -180,6 +181,8 @@ void cli_hint_nearest(const char *word, const char *const *names, size_t count);
 bool cli_may_write(const char *path);
 bool cli_make_folder(const char *path);
 bool cli_write_text(const char *path, const char *text);
+// Writes and frees what a report is; NULL is none, after the reason was reported.
+bool cli_write_report(const char *path, char *text);
 FILE *cli_create(const char *path);
 bool cli_finish(FILE *file, const char *path);
 // Of a text that may hold any bytes, to be freed.
@@ -192,6 +195,8 @@ void cli_cell(const char *text, unsigned width, bool cut);
 // Characters of a line of stdout, 0: any number; and the colour of the head of a table on a terminal.
 unsigned cli_columns(void);
 void cli_head_colour(bool begin);
+bool cli_coloured(void);  // whether stdout has colours
+const char *cli_colour(bool coloured, wf_colour colour);
 // A number with a comma between thousands.
 enum { CLI_THOUSANDS = 32 };
 const char *cli_thousands(uint64_t number, char text[CLI_THOUSANDS]);

@@ -38,13 +38,6 @@ static cli_exit write_output(const compile_options *options, const kernel_job *j
   return (cli_exit)status;
 }
 
-static bool write_json(const cli_common *common, const kernel_job *job) {
-  char *text = weft_kernel_text(job->session, job->kernel, "json");
-  const bool good = text != NULL && cli_write_text(common->json, text);
-  weft_free(text);
-  return good;
-}
-
 static cli_exit compile_kernel(const cli_common *common, compile_options *options, const char *path) {
   const char *output = options->output;
   if (output != NULL && !is_format(output)) {
@@ -58,7 +51,9 @@ static cli_exit compile_kernel(const cli_common *common, compile_options *option
   cli_exit code = kernel_compile(common, &options->kernel, path, &job);
   if (code == CLI_OK) code = write_output(options, &job);
   if (code == CLI_OK && cli_prints(common)) print_summary(&job, path);
-  if (code == CLI_OK && common->json != NULL && !write_json(common, &job)) code = CLI_BAD_INPUT;
+  if (code == CLI_OK && common->json != NULL &&
+      !cli_write_report(common->json, weft_kernel_text(job.session, job.kernel, "json")))
+    code = CLI_BAD_INPUT;
   kernel_release(&job);
   return code;
 }

@@ -2,6 +2,7 @@
 // `weft run`: compiles a kernel, runs it on random data, and compares with what the kernel says.
 #include <string.h>
 
+#include "cli/engine_args.h"
 #include "cli/kernel.h"
 
 typedef struct run_options {
@@ -13,25 +14,11 @@ typedef struct run_options {
 
 // ---- options
 
-static bool find_engine(const char *name, weft_engine *engine) {
-  engine->size = sizeof *engine;
-  for (size_t i = 0; weft_engine_describe(i, engine) == WEFT_OK; i++)
-    if (strcmp(engine->name, name) == 0) return true;
-  return false;
-}
-
 static const char *engine_of(const run_options *o) { return o->engine == NULL ? "cycle" : o->engine; }
-
-static bool sensitivity_good(const run_options *o) {
-  if (!o->sensitivity || strcmp(engine_of(o), "flow") == 0) return true;
-  cli_error(NULL, "engine %s does not know what its cycles depend on", engine_of(o));
-  cli_hint("--sensitivity takes --engine flow");
-  return false;
-}
 
 // An engine that moves no data makes the run one without.
 static bool engine_good(run_options *o, weft_engine *engine) {
-  if (!find_engine(engine_of(o), engine)) {
+  if (!engine_find(engine_of(o), engine)) {
     fprintf(stderr, "weft: error: this build has no engine %s\n", o->engine);
     return false;
   }
@@ -50,7 +37,7 @@ static const char *beside_against(const run_options *o) {
 
 static bool options_good(run_options *o) {
   weft_engine engine;
-  if (!engine_good(o, &engine) || !sensitivity_good(o)) return false;
+  if (!engine_good(o, &engine) || !engine_knows(&engine, o->sensitivity)) return false;
   const char *wrong = beside_against(o);
   if (wrong != NULL) {
     fprintf(stderr, "weft: error: %s\n  hint: weft run --help\n", wrong);
@@ -63,12 +50,6 @@ static bool options_good(run_options *o) {
 
 // ---- a run
 
-static bool write_json(const cli_common *common, char *text) {
-  const bool good = text != NULL && cli_write_text(common->json, text);
-  weft_free(text);
-  return good;
-}
-
 static void print(char *text, FILE *out) {
   if (text != NULL) fputs(text, out);
   weft_free(text);
@@ -79,7 +60,7 @@ static bool report(const cli_common *common, const run_options *o, const kernel_
                       json = {.size = sizeof json, .form = "json", .units = o->units},
                       wrong = {.size = sizeof wrong, .form = "wrong"};
   if (cli_prints(common)) print(weft_run_report(job->session, done, &text), stdout);
-  if (common->json != NULL && !write_json(common, weft_run_report(job->session, done, &json))) return false;
+  if (common->json != NULL && !cli_write_report(common->json, weft_run_report(job->session, done, &json))) return false;
   print(weft_run_report(job->session, done, &wrong), stderr);
   return true;
 }
@@ -110,7 +91,7 @@ static cli_exit judge(const cli_common *common, const run_options *o, const kern
 
 static bool compares(const char *engine) {
   weft_engine facts;
-  if (find_engine(engine, &facts) && facts.data) return true;
+  if (engine_find(engine, &facts) && facts.data) return true;
   fprintf(stderr, "weft: error: --against compares data: engine %s is none that has them\n", engine);
   return false;
 }
@@ -119,7 +100,8 @@ static cli_exit tell_divergence(const cli_common *common, const kernel_job *job,
   const weft_run_form json = {.size = sizeof json, .form = "json"};
   weft_divergence_facts facts = {.size = sizeof facts};
   if (cli_prints(common)) print(weft_divergence_report(job->session, d, NULL), stdout);
-  if (common->json != NULL && !write_json(common, weft_divergence_report(job->session, d, &json))) return CLI_BAD_INPUT;
+  if (common->json != NULL && !cli_write_report(common->json, weft_divergence_report(job->session, d, &json)))
+    return CLI_BAD_INPUT;
   weft_divergence_describe(d, &facts);
   return facts.equal ? CLI_OK : CLI_MISMATCH;
 }

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `weft sim`: runs a program or a command trace and reports. The program's console is stdout; everything else is stderr
 // or the files that options name.
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "api/sensitivity.h"
-#include "base/clock.h"
-#include "base/name.h"
-#include "base/progress.h"
-#include "base/thousands.h"
-#include "cli/cli.h"
-#include "cli/sim_csv.h"
+#include "cli/engine_args.h"
 #include "cli/sim_network.h"
-#include "cli/sim_report.h"
-#include "cli/timeline_file.h"
-#include "hw/array_text.h"
-#include "sim/cycle/cycle.h"
-#include "sim/records.h"
-#include "sim/ref/ref.h"
-#include "sim/rtl/rtl.h"
-#include "sim/run.h"
-#include "sim/systemc/systemc.h"
-#include "sim/timeline.h"
 
 enum { DEFAULT_LIMIT_BILLIONS = 20 };
 
@@ -32,7 +14,7 @@ typedef struct sim_options {
   const char *report;
   const char *wave;
   const char *events;
-  timeline_options timeline;
+  timeline_args timeline;
   const char *csv;
   uint64_t jobs;
   const char *accelerator;
@@ -44,290 +26,193 @@ typedef struct sim_options {
   sim_network_options network;
 } sim_options;
 
-typedef struct sim_progress {
-  wf_progress line;
-  double start;
-} sim_progress;
-
-static bool show_progress(void *context, uint64_t instructions, uint64_t cycles) {
-  sim_progress *p = context;
-  (void)cycles;
-  if (!wf_progress_due(&p->line)) return true;
-  char number[WF_THOUSANDS];
-  const double seconds = wf_seconds() - p->start;
-  wf_progress_line(&p->line, "weft: %s instructions, %.0f s, %.0f million/s", wf_thousands(instructions, number),
-                   seconds, (double)instructions / seconds / 1e6);
-  return true;
-}
+// ---- options
 
 // A trace is written by the engine that carries a command out when it comes; all else is about cycles.
-static const sim_engine_ops *default_engine(const sim_options *options) {
-  return options->trace != NULL ? &sim_ref_engine : &sim_cycle_engine;
-}
-
-// NULL with the code after the reason was reported: a name that is none is a mistake of the command line, SystemC that
-// is not there one of the machine.
-static const sim_engine_ops *choose_engine(const sim_options *options, cli_exit *code, wf_diag *diag) {
-  const char *name = options->engine;
-  *code = CLI_USAGE;
-  const sim_engine_ops *engine = name == NULL ? default_engine(options) : sim_engine_find(name);
-  if (engine == &sim_systemc_engine) {
-    *code = CLI_CANNOT_BUILD;
-    return sim_systemc_engine_with(options->accelerator, diag);
+static bool choose_engine(const sim_options *o, weft_engine *engine) {
+  const char *name = o->engine != NULL ? o->engine : o->trace != NULL ? "ref" : "cycle";
+  if (!engine_named(name, engine)) return false;
+  if (strcmp(name, "systemc") == 0) {
+    engine->cycles = o->accelerator == NULL || strcmp(o->accelerator, "ref") != 0;
+    return true;
   }
-  if (engine != NULL && options->accelerator == NULL && options->quantum == 0) return engine;
-  if (engine != NULL) {
-    wf_error(diag, wf_in_file(NULL), "engine %s takes no --accelerator and no --quantum", engine->name);
-    wf_hint(diag, "they are for --engine systemc");
-    return NULL;
-  }
-  fprintf(stderr, "weft: error: this build has no engine %s\n", name);
-  hw_nearest nearest = hw_nearest_start(name);
-  for (size_t i = 0; sim_engine_at(i) != NULL; i++) hw_nearest_offer(&nearest, sim_engine_at(i)->name);
-  if (nearest.best[0] != '\0') wf_hint(diag, "did you mean %s?", nearest.best);
-  fputs("  hint: engines:", stderr);
-  for (size_t i = 0; sim_engine_at(i) != NULL; i++) fprintf(stderr, " %s", sim_engine_at(i)->name);
-  fputc('\n', stderr);
-  return NULL;
-}
-
-static bool write_csv(const char *path, const sim_report *report, wf_diag *diag) {
-  FILE *out = cli_open_output(path, diag);
-  if (out == NULL) return false;
-  cJSON *document = sim_report_json(report);
-  sim_csv_print(document, out);
-  cJSON_Delete(document);
-  return cli_close(out, path, diag);
-}
-
-// Reports to --report's file or to stderr; --quiet leaves stderr alone.
-static bool write_reports(const cli_common *common, const sim_options *options, const sim_report *report,
-                          wf_diag *diag) {
-  bool good = true;
-  if (options->report != NULL) {
-    FILE *out = cli_open_output(options->report, diag);
-    good = out != NULL;
-    if (good) {
-      sim_report_print(report, out);
-      good = cli_close(out, options->report, diag);
-    }
-  } else if (!common->quiet) {
-    sim_report_print(report, stderr);
-  }
-  if (options->csv != NULL) good = write_csv(options->csv, report, diag) && good;
-  if (common->json != NULL) good = cli_write_json(common->json, sim_report_json(report), diag) && good;
-  return good;
-}
-
-// The files of --trace, --events, --timeline and --konata, NULL where not asked for.
-typedef struct sim_files {
-  FILE *trace, *events;
-  timeline_files timelines;
-  sim_timeline_level level;
-} sim_files;
-
-static void print_event(FILE *out, const sim_event *event) {
-  static const char *const kinds[] = {"alloc", "issue", "done"};
-  static const char *const units[] = {"load", "execute", "store", ""};
-  fprintf(out, "%10" PRIu64 " %s %" PRIu32 " %s\n", event->cycle, kinds[event->kind], event->index, units[event->unit]);
-}
-
-// In the cycle of its request; when each beat of the answer was there.
-static void print_burst(FILE *out, const memsys_seen *burst, uint32_t line_bytes) {
-  fprintf(out, "%10" PRIu64 " %s %u 0x%" PRIx64 " %u %s beats", burst->asked, burst->write ? "write" : "read",
-          burst->id, burst->address, burst->bytes, sim_burst_class(burst, line_bytes));
-  for (unsigned beat = 0; beat < burst->beats; beat++) fprintf(out, " %" PRIu64, burst->beat_cycles[beat]);
-  fputc('\n', out);
-}
-
-// Where the engine's records go.
-typedef struct record_sinks {
-  FILE *events;
-  timeline_sinks timelines;
-  uint32_t line_bytes;
-  sim_flow_account *account;
-} record_sinks;
-
-static void take_event(void *context, const sim_event *event) {
-  const record_sinks *sinks = context;
-  if (sinks->events != NULL) print_event(sinks->events, event);
-  timeline_sinks_event(&sinks->timelines, event);
-}
-
-static void take_burst(void *context, const memsys_seen *burst) {
-  const record_sinks *sinks = context;
-  if (sinks->events != NULL) print_burst(sinks->events, burst, sinks->line_bytes);
-  if (sinks->timelines.timeline != NULL) sim_timeline_burst(sinks->timelines.timeline, burst);
-}
-
-static void watch_engine(void *context, const sim_engine *engine) {
-  const record_sinks *sinks = context;
-  if (sinks->timelines.timeline != NULL) sim_timeline_watch(sinks->timelines.timeline, engine);
-}
-
-static void take_account(void *context, const sim_engine *engine, uint64_t cycle) {
-  const record_sinks *sinks = context;
-  sim_flow_account_to(engine, cycle, sinks->account);
-}
-
-static bool close_timelines(const sim_options *options, const record_sinks *sinks, const sim_run_result *result,
-                            wf_diag *diag) {
-  const uint64_t cycles = result->has_units ? result->units.cycles : result->host.cycles;
-  return timeline_sinks_close(&sinks->timelines, &options->timeline, cycles, result->has_units ? &result->units : NULL,
-                              diag);
-}
-
-static bool files_agree(const sim_options *options, const sim_engine_ops *engine, const sim_files *files,
-                        wf_diag *diag) {
-  if (files->trace != NULL && engine->timed && engine != &sim_cycle_engine && engine != &sim_rtl_engine) {
-    wf_error(diag, wf_in_file(NULL), "engine %s cannot write a trace", engine->name);
-    wf_hint(diag, "write it with --engine ref, or with times with --engine cycle or rtl");
-    return false;
-  }
-  if (files->trace != NULL && options->timing_only) {
-    wf_error(diag, wf_in_file(NULL),
-             "a trace holds the data that the accelerator reads: --trace needs a run without "
-             "--timing-only");
-    return false;
-  }
-  const char *asked = files->events != NULL ? "events" : timeline_asked(&options->timeline);
-  if (asked == NULL || engine->set_events != NULL) return true;
-  wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name, asked);
-  if (options->engine == NULL)
-    wf_hint(diag, "--trace takes engine %s if none is named: add --engine cycle", engine->name);
+  if (o->accelerator == NULL && o->quantum == 0) return true;
+  cli_error(NULL, "engine %s takes no --accelerator and no --quantum", engine->name);
+  cli_hint("they are for --engine systemc");
   return false;
 }
 
-static bool timing_agrees(const sim_options *options, const sim_engine_ops *engine, wf_diag *diag) {
-  if (options->at_recorded_times && !engine->timed) {
-    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles: it takes no --at-recorded-times", engine->name);
+static bool is_engine(const weft_engine *engine, const char *name) { return strcmp(engine->name, name) == 0; }
+
+static bool timing_agrees(const sim_options *o, const weft_engine *engine) {
+  if (o->at_recorded_times && !engine->cycles) {
+    cli_error(NULL, "engine %s has no cycles: it takes no --at-recorded-times", engine->name);
     return false;
   }
-  if (!options->timing_only || engine == &sim_cycle_engine || engine->timing_only) return true;
-  wf_error(diag, wf_in_file(NULL), "engine %s always moves data; it takes no --timing-only", engine->name);
-  wf_hint(diag, "use --engine %s", sim_cycle_engine.name);
+  if (!o->timing_only || is_engine(engine, "cycle") || !engine->data) return true;
+  cli_error(NULL, "engine %s always moves data; it takes no --timing-only", engine->name);
+  cli_hint("use --engine cycle");
   return false;
 }
+
+static bool trace_agrees(const sim_options *o, const weft_engine *engine) {
+  if (o->trace == NULL) return true;
+  if (engine->cycles && !is_engine(engine, "cycle") && !is_engine(engine, "rtl")) {
+    cli_error(NULL, "engine %s cannot write a trace", engine->name);
+    cli_hint("write it with --engine ref, or with times with --engine cycle or rtl");
+    return false;
+  }
+  if (!o->timing_only) return true;
+  cli_error(NULL, "a trace holds the data that the accelerator reads: --trace needs a run without --timing-only");
+  return false;
+}
+
+static bool records_agree(const sim_options *o, const weft_engine *engine) {
+  const char *asked = o->events != NULL ? "events" : timeline_args_asked(&o->timeline);
+  if (asked == NULL || engine->records) return true;
+  cli_error(NULL, "engine %s has no cycles and so no %s", engine->name, asked);
+  if (o->engine == NULL) cli_hint("--trace takes engine %s if none is named: add --engine cycle", engine->name);
+  return false;
+}
+
+static weft_run_options run_options_of(const sim_options *o, const weft_engine *engine) {
+  weft_run_options run = {.size = sizeof run,
+                          .engine = engine->name,
+                          .timing_only = o->timing_only || !engine->data,
+                          .accelerator = o->accelerator,
+                          .quantum = o->quantum,
+                          .jobs = (uint32_t)o->jobs,
+                          .sensitivity = o->sensitivity};
+  timeline_args_set(&o->timeline, &run);
+  return run;
+}
+
+// ---- networks
+
+// Options that are for programs of the hart alone are refused.
+static cli_exit simulate_network(const cli_common *common, const sim_options *o, const char *path) {
+  weft_engine engine;
+  if (o->trace != NULL || o->events != NULL || o->wave != NULL || o->any_array || o->at_recorded_times) {
+    cli_error(path, "a network takes no --trace, --events, --wave, --any-array, --at-recorded-times");
+    return CLI_USAGE;
+  }
+  if (!choose_engine(o, &engine) || !engine_knows(&engine, o->sensitivity) || !timing_agrees(o, &engine))
+    return CLI_USAGE;
+  sim_network_options chosen = o->network;
+  chosen.job.jobs = o->jobs == 0 ? 2 : o->jobs;
+  const sim_files files = {.engine = &engine,
+                           .run = run_options_of(o, &engine),
+                           .timeline = o->timeline,
+                           .csv = o->csv,
+                           .report = o->report};
+  return sim_network(common, &chosen, &files, path);
+}
+
+// ---- programs
 
 // A result for machines on stdout stands alone: what the program prints goes to stderr.
-static bool takes_stdout(const cli_common *common, const sim_options *options) {
-  const char *const results[] = {common->json,    options->csv,           options->report,         options->trace,
-                                 options->events, options->timeline.path, options->timeline.konata};
+static bool takes_stdout(const cli_common *common, const sim_options *o) {
+  const char *const results[] = {common->json, o->csv,           o->report,         o->trace,
+                                 o->events,    o->timeline.path, o->timeline.konata};
   for (size_t i = 0; i < sizeof results / sizeof *results; i++)
     if (results[i] != NULL && strcmp(results[i], "-") == 0) return true;
   return false;
 }
 
-static cli_exit simulate(const cli_common *common, const sim_options *options, const char *path, const sim_files *files,
-                         wf_diag *diag) {
-  hw_array array;
-  if (!cli_load_array(common, &array, diag)) return CLI_BAD_INPUT;
-  cli_exit code;
-  const sim_engine_ops *engine = choose_engine(options, &code, diag);
-  if (engine == NULL) return code;
-  if (options->sensitivity && (engine = api_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
-  if (!files_agree(options, engine, files, diag) || !timing_agrees(options, engine, diag)) return CLI_USAGE;
-  const bool recorded = files->events != NULL || timeline_asked(&options->timeline) != NULL;
-  sim_flow_account account = {.cycles = {0}};
-  record_sinks sinks = {.events = files->events, .line_bytes = array.l2.line_bytes, .account = &account};
-  sinks.timelines = timeline_sinks_open(&files->timelines, &options->timeline, &array, path, files->level);
-  const sim_events events = {.context = &sinks, .event = take_event, .burst = take_burst};
-  const sim_engine_options engine_options = {.wave = options->wave,
-                                             .jobs = (unsigned)options->jobs,
-                                             .timing_only = options->timing_only || engine->timing_only,
-                                             .quiet = common->quiet,
-                                             .accelerator = options->accelerator,
-                                             .quantum = options->quantum};
-  sim_progress shown = {.line = wf_progress_begin(common->quiet, 0.5, 10), .start = wf_seconds()};
-  sim_run_config config = {.array = &array,
-                           .engine = engine,
-                           .engine_options = &engine_options,
-                           .max_instructions = options->max_instructions,
-                           .any_array = options->any_array,
-                           .at_recorded_times = options->at_recorded_times,
-                           .console = takes_stdout(common, options) ? stderr : stdout,
-                           .console_error = stderr,
-                           .trace = files->trace,
-                           .events = recorded ? &events : NULL,
-                           .watch = watch_engine,
-                           .watch_context = &sinks,
-                           .ended = options->sensitivity ? take_account : NULL,
-                           .progress = common->quiet ? NULL : show_progress,
-                           .progress_context = &shown};
-  sim_run_result result = sim_run_file(&config, path, diag);
-  if (fflush(stdout) != 0 || ferror(stdout)) wf_error(diag, wf_in_file(NULL), "cannot write the program's output");
-  wf_progress_end(&shown.line, false);
-  if (!close_timelines(options, &sinks, &result, diag)) return CLI_BAD_INPUT;
-  code = sim_report_exit(&result);
-  if (code == CLI_BAD_INPUT || code == CLI_CANNOT_BUILD) return code;
-  sim_report report = {.path = path,
-                       .array = &array,
-                       .engine = engine,
-                       .accelerator = options->accelerator,
-                       .timing_only = options->timing_only || engine->timing_only,
-                       .result = &result,
-                       .sensitivity = options->sensitivity ? &account : NULL,
-                       .exit = (int)code};
-  if (!write_reports(common, options, &report, diag)) return CLI_BAD_INPUT;
-  return ferror(stdout) ? CLI_BAD_INPUT : code;
+static void print_console(void *context, bool error, const char *bytes, size_t length) {
+  FILE *const *out = context;
+  fwrite(bytes, 1, length, error ? stderr : *out);
 }
 
-// Options that are for programs of the hart alone are refused.
-static cli_exit simulate_network(const cli_common *common, const sim_options *options, const char *path,
-                                 wf_diag *diag) {
-  if (options->trace != NULL || options->events != NULL || options->wave != NULL || options->any_array ||
-      options->at_recorded_times) {
-    wf_error(diag, wf_in_file(path), "a network takes no --trace, --events, --wave, --any-array, --at-recorded-times");
-    return CLI_USAGE;
+typedef struct watcher {
+  cli_line line;
+  const weft_array *array;
+} watcher;
+
+static bool show_progress(void *context, const weft_progress *p) {
+  watcher *w = context;
+  char number[CLI_THOUSANDS];
+  if (cli_building_told(p, w->array) || !cli_line_due(&w->line)) return true;
+  cli_line_write(&w->line, "weft: %s instructions, %.0f s, %.0f million/s", cli_thousands(p->done, number), p->seconds,
+                 (double)p->done / p->seconds / 1e6);
+  return true;
+}
+
+static char *report_of(weft_session *s, const weft_run *run, const char *form) {
+  const weft_run_form options = {.size = sizeof options, .form = form};
+  return weft_run_report(s, run, &options);
+}
+
+// Reports to --report's file or to stderr; --quiet leaves stderr alone.
+static bool write_reports(const cli_common *common, const sim_options *o, weft_session *s, const weft_run *run) {
+  bool good = true;
+  if (o->report != NULL) {
+    good = cli_write_report(o->report, report_of(s, run, "text"));
+  } else if (!common->quiet) {
+    char *text = report_of(s, run, "text");
+    fputs(text, stderr);
+    weft_free(text);
   }
-  cli_exit code;
-  const sim_engine_ops *engine = choose_engine(options, &code, diag);
-  if (engine == NULL) return code;
-  if (options->sensitivity && (engine = api_sensitivity_engine(engine, diag)) == NULL) return CLI_USAGE;
-  if (!timing_agrees(options, engine, diag)) return CLI_USAGE;
-  sim_network_options chosen = options->network;
-  chosen.sensitivity = options->sensitivity;
-  chosen.timing_only = options->timing_only || engine->timing_only;
-  chosen.timeline = options->timeline;
-  chosen.csv = options->csv;
-  chosen.report = options->report;
-  chosen.job.jobs = options->jobs == 0 ? 2 : options->jobs;
-  return sim_network(common, &chosen, engine, path, diag);
+  if (o->csv != NULL) good = cli_write_report(o->csv, report_of(s, run, "csv")) && good;
+  if (common->json != NULL) good = cli_write_report(common->json, report_of(s, run, "json")) && good;
+  return good;
 }
 
-// A program that ended badly has run: its trace tells why. What did not run leaves no files.
-static bool ran(cli_exit code) { return code != CLI_BAD_INPUT && code != CLI_USAGE && code != CLI_CANNOT_BUILD; }
+static weft_run *run_program(const cli_common *common, const sim_options *o, const weft_engine *engine, weft_session *s,
+                             const weft_array *array, const char *path) {
+  FILE *console = takes_stdout(common, o) ? stderr : stdout;
+  watcher w = {.line = cli_line_begin(common, 0.5, 10), .array = array};
+  weft_run_options options = run_options_of(o, engine);
+  options.max_instructions = o->max_instructions;
+  options.any_array = o->any_array;
+  options.at_recorded_times = o->at_recorded_times;
+  options.wave = o->wave;
+  options.trace = o->trace;
+  options.events = o->events;
+  options.console = print_console;
+  options.console_context = &console;
+  if (!common->quiet) weft_session_watch(s, show_progress, &w);
+  weft_run *run = weft_program_run(s, path, array, &options);
+  weft_session_watch(s, NULL, NULL);
+  if (fflush(stdout) != 0 || ferror(stdout)) cli_error(NULL, "cannot write the program's output");
+  cli_line_end(&w.line, false);
+  cli_messages(s);
+  return run;
+}
+
+static cli_exit simulate(const cli_common *common, const sim_options *o, weft_session *s, const char *path) {
+  weft_engine engine;
+  weft_array *array = cli_open_array(common, s);
+  if (array == NULL) return CLI_BAD_INPUT;
+  cli_exit code = CLI_USAGE;
+  if (choose_engine(o, &engine) && engine_knows(&engine, o->sensitivity) && trace_agrees(o, &engine) &&
+      records_agree(o, &engine) && timing_agrees(o, &engine)) {
+    weft_run *run = run_program(common, o, &engine, s, array, path);
+    code = run == NULL ? (cli_exit)weft_session_status(s) : (cli_exit)weft_run_ending(run);
+    if (run != NULL && (!write_reports(common, o, s, run) || ferror(stdout))) code = CLI_BAD_INPUT;
+    weft_run_destroy(run);
+  }
+  weft_array_destroy(array);
+  return code;
+}
 
 // A program has no steps: a level without commands would be empty.
-static bool choose_timeline(const sim_options *options, sim_files *files, wf_diag *diag) {
-  timeline_choice choice;
-  if (!timeline_choose(&options->timeline, SIM_TIMELINE_BURST, &choice, diag)) return false;
-  files->level = choice.level;
-  const bool steps = options->timeline.steps != NULL;
-  if (!steps && choice.level != SIM_TIMELINE_STEP) return true;
-  wf_error(diag, wf_in_file(NULL), "steps are of networks: a program takes no %s",
-           steps ? "--timeline-steps" : "--timeline-level step");
+static bool timeline_good(const timeline_args *a) {
+  if (!timeline_args_good(a, NULL)) return false;
+  const bool steps = a->steps != NULL;
+  if (!steps && (a->level == NULL || strcmp(a->level, "step") != 0)) return true;
+  cli_error(NULL, "steps are of networks: a program takes no %s", steps ? "--timeline-steps" : "--timeline-level step");
   return false;
 }
 
-static cli_exit simulate_program(const cli_common *common, const sim_options *options, const char *path,
-                                 wf_diag *diag) {
-  sim_files files = {0};
-  const struct {
-    const char *path;
-    FILE **file;
-  } outputs[] = {{options->trace, &files.trace}, {options->events, &files.events}};
-  enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
-  if (!choose_timeline(options, &files, diag)) return CLI_USAGE;
-  if (!cli_check_output(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
-  for (unsigned n = 0; n < OUTPUTS; n++)
-    if (outputs[n].path != NULL && (*outputs[n].file = cli_open_output(outputs[n].path, diag)) == NULL)
-      return CLI_BAD_INPUT;
-  if (!timeline_files_open(&files.timelines, &options->timeline, diag)) return CLI_BAD_INPUT;
-  cli_exit code = simulate(common, options, path, &files, diag);
-  for (unsigned n = 0; n < OUTPUTS; n++)
-    if (!cli_end_output(*outputs[n].file, outputs[n].path, ran(code), diag)) code = CLI_BAD_INPUT;
-  if (!timeline_files_close(&files.timelines, &options->timeline, ran(code), diag)) code = CLI_BAD_INPUT;
+static cli_exit simulate_program(const cli_common *common, const sim_options *o, const char *path) {
+  if (!timeline_good(&o->timeline)) return CLI_USAGE;
+  if (!cli_may_write(o->report) || !cli_may_write(o->csv) || !cli_may_write(o->trace) || !cli_may_write(o->events) ||
+      !timeline_args_may_write(&o->timeline))
+    return CLI_BAD_INPUT;
+  weft_session *s = weft_session_create();
+  const cli_exit code = simulate(common, o, s, path);
+  weft_session_destroy(s);
   return code;
 }
 
@@ -386,7 +271,7 @@ cli_exit cli_sim(int argc, char **argv) {
       .options = {CLI_OPTIONS(sim_rows, 0), CLI_OPTIONS(network_arg_rows, offsetof(sim_options, network.job)),
                   CLI_OPTIONS(tuning_option_rows, offsetof(sim_options, network.job.tuning)),
                   CLI_OPTIONS(sim_network_rows, offsetof(sim_options, network)),
-                  CLI_OPTIONS(timeline_option_rows, offsetof(sim_options, timeline))},
+                  CLI_OPTIONS(timeline_arg_rows, offsetof(sim_options, timeline))},
       .min_arguments = 1,
       .max_arguments = 1,
       .takes_array = true,
@@ -394,8 +279,7 @@ cli_exit cli_sim(int argc, char **argv) {
   cli_common common;
   cli_exit code;
   if (!cli_parse(&usage, &options, &argc, argv, &common, &code)) return code;
-  wf_diag diag = wf_diag_to(stderr);
-  if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0], &diag);
+  if (network_job_is(argv[0])) return simulate_network(&common, &options, argv[0]);
   if (network_job_is_misspelt(argv[0])) return CLI_BAD_INPUT;
-  return simulate_program(&common, &options, argv[0], &diag);
+  return simulate_program(&common, &options, argv[0]);
 }

@@ -278,6 +278,15 @@ void cli_head_colour(bool begin) {
   fputs(wf_terminal_colour(wf_terminal_coloured(stdout), begin ? WF_COLOUR_HEAD : WF_COLOUR_NONE), stdout);
 }
 
+bool cli_coloured(void) { return wf_terminal_coloured(stdout); }
+const char *cli_colour(bool coloured, wf_colour colour) { return wf_terminal_colour(coloured, colour); }
+
+bool cli_write_report(const char *path, char *text) {
+  const bool good = text != NULL && cli_write_text(path, text);
+  weft_free(text);
+  return good;
+}
+
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag) {
   FILE *file = cli_open_output(path, diag);
   char *text = file == NULL ? NULL : cJSON_Print(document);

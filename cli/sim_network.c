@@ -3,20 +3,11 @@
 // behind it.
 #include "cli/sim_network.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "api/sensitivity.h"
-#include "base/alloc.h"
-#include "base/name.h"
-#include "base/progress.h"
-#include "base/terminal.h"
-#include "cli/network_page.h"
-#include "cli/network_report.h"
 #include "cli/step_table.h"
-#include "runner/figures.h"
-#include "sim/timeline.h"
 
 const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
     {"seed", WF_COUNT(sim_network_options, job.seed), "N",
@@ -30,193 +21,152 @@ const wf_option sim_network_rows[SIM_NETWORK_OPTIONS] = {
      "networks: the table of steps with all columns and whole names, however narrow the terminal is"},
 };
 
-// ---- while it runs
+// ---- the page: a folder, or a text
 
-typedef struct watcher {
-  const sim_network_options *options;
-  bool table;
-  step_table shown;
-  wf_progress progress;
-  timeline_sinks timelines;
-  timeline_choice choice;
-  sim_flow_account *accounts;  // by step, from the start of the run; NULL: not asked for
-} watcher;
-
-static bool is_chosen(const watcher *w, uint64_t step) { return step >= w->choice.first && step <= w->choice.last; }
-
-// The step as a slice, with what the table says of it.
-static void draw_step(const watcher *w, const network *net, int step, const run_step_result *result) {
-  const network_step *s = &net->steps[step];
-  const run_step_figures f = run_step_figures_of(net, s, result);
-  char *program = wf_format("%.*s", (int)strcspn(s->what, " \"\\"), s->what);
-  const uint64_t bytes = result->units.bus_read_bytes + result->units.bus_written_bytes;
-  const sim_timeline_argument arguments[] = {
-      {.name = "step", .value = step},
-      {.name = "operator", .text = graph_op_name(s->node->op)},
-      {.name = "program", .text = program},
-      {.name = "macs", .value = (double)s->macs},
-      {.name = "percent of the mesh", .value = 100 * f.utilisation, .decimals = 2},
-      {.name = "bytes", .value = (double)bytes}};
-  const sim_timeline_step_slice slice = {.name = s->name,
-                                         .arguments = arguments,
-                                         .argument_count = sizeof arguments / sizeof *arguments,
-                                         .on_array = s->place == GRAPH_ON_ARRAY,
-                                         .start = result->start,
-                                         .cycles = result->cycles};
-  sim_timeline_step(w->timelines.timeline, &slice);
-  wf_free(program);
+// "-", or a name that ends in .txt, gets the totals as text. Any other is the page's folder.
+static bool is_text(const char *path) {
+  static const char ending[] = ".txt";
+  enum { ENDING = sizeof ending - 1 };
+  const size_t length = strlen(path);
+  return strcmp(path, "-") == 0 || (length > ENDING && strcmp(path + length - ENDING, ending) == 0);
 }
 
-static void show_step(void *context, const network *net, int step, const run_step_result *result) {
-  watcher *w = context;
-  if (w->timelines.timeline != NULL && is_chosen(w, (uint64_t)step)) draw_step(w, net, step, result);
-  if (w->table) {
-    step_table_row(&w->shown, step, result, stdout);
-    fflush(stdout);
+static bool check_page(const char *dir) {
+  struct stat about;
+  if (stat(dir, &about) == 0 && !S_ISDIR(about.st_mode)) {
+    cli_error(dir, "the page of a network is a folder, and this is a file");
+    cli_hint("a name that ends in .txt gets the totals as text");
+    return false;
   }
-  if ((w->table && w->progress.terminal) || !wf_progress_due(&w->progress)) return;
-  wf_progress_line(&w->progress, "weft: step %d of %d, %s", step + 1, net->step_count, net->steps[step].name);
+  if (!cli_make_folder(dir)) return false;
+  char *path = cli_format("%s/index.html", dir);
+  const bool good = cli_may_write(path);
+  free(path);
+  return good;
 }
 
-static void end_step(void *context, int step, const sim_engine *engine, uint64_t cycle) {
-  const watcher *w = context;
-  if (w->accounts != NULL) sim_flow_account_to(engine, cycle, &w->accounts[step]);
-  if (is_chosen(w, (uint64_t)step) != is_chosen(w, (uint64_t)step + 1))
-    timeline_sinks_record(&w->timelines, is_chosen(w, (uint64_t)step + 1));
-}
-
-static void watch_engine(void *context, const sim_engine *engine) {
-  watcher *w = context;
-  if (w->timelines.timeline != NULL) sim_timeline_watch(w->timelines.timeline, engine);
-  if (!is_chosen(w, 0)) timeline_sinks_record(&w->timelines, false);
-}
-
-static void take_event(void *context, const sim_event *event) {
-  const watcher *w = context;
-  timeline_sinks_event(&w->timelines, event);
-}
-
-static void take_burst(void *context, const memsys_seen *burst) {
-  const watcher *w = context;
-  sim_timeline_burst(w->timelines.timeline, burst);
+// Before the run: whether what it makes can be written.
+static bool check_report(const char *path) {
+  return path == NULL || is_text(path) ? cli_may_write(path) : check_page(path);
 }
 
 // ---- reports
 
-static bool write_file(const char *path, const network_report *report,
-                       void (*print)(const network_report *report, FILE *out), wf_diag *diag) {
-  if (path == NULL) return true;
-  FILE *out = cli_open_output(path, diag);
-  if (out == NULL) return false;
-  print(report, out);
-  return cli_close(out, path, diag);
+typedef struct result {
+  const cli_common *common;
+  const char *path;
+  weft_session *session;
+  const weft_run *run;
+} result;
+
+static char *report_of(const result *r, const char *form) {
+  const weft_run_form options = {.size = sizeof options, .form = form, .file = r->path};
+  return weft_run_report(r->session, r->run, &options);
+}
+
+static void print(char *text, FILE *out) {
+  if (text != NULL) fputs(text, out);
+  weft_free(text);
+}
+
+static bool write_page(const result *r, const char *dir) {
+  static const struct {
+    const char *name, *form;
+  } files[] = {{"index.html", "page"}, {"report.txt", "text"}, {"steps.csv", "csv"}};
+  bool good = true;
+  for (size_t i = 0; good && i < sizeof files / sizeof *files; i++) {
+    char *path = cli_format("%s/%s", dir, files[i].name);
+    good = cli_write_report(path, report_of(r, files[i].form));
+    free(path);
+  }
+  char name[CLI_NAME];
+  if (good && cli_prints(r->common)) printf("page         %s/index.html\n", cli_shown(dir, name));
+  return good;
 }
 
 // The totals as text, or the page with its files.
-static bool write_report(const cli_common *common, const char *path, const network_report *report, wf_diag *diag) {
-  if (path == NULL || network_page_is_text(path)) return write_file(path, report, network_report_totals, diag);
-  if (!network_page_write(report, path, diag)) return false;
-  char name[WF_NAME_LINE];
-  if (cli_prints(common)) printf("page         %s/index.html\n", wf_name_shown(path, name));
+static bool write_report(const result *r, const char *path) {
+  if (path == NULL) return true;
+  return is_text(path) ? cli_write_report(path, report_of(r, "text")) : write_page(r, path);
+}
+
+static cli_exit write_reports(const result *r, const sim_files *files) {
+  const char *json = r->common->json;
+  if (cli_prints(r->common)) print(report_of(r, "text"), stdout);
+  if (!write_report(r, files->report)) return CLI_BAD_INPUT;
+  if (files->csv != NULL && !cli_write_report(files->csv, report_of(r, "csv"))) return CLI_BAD_INPUT;
+  if (json != NULL && !cli_write_report(json, report_of(r, "json"))) return CLI_BAD_INPUT;
+  print(report_of(r, "wrong"), stderr);
+  return (cli_exit)weft_run_ending(r->run);
+}
+
+// ---- while it runs
+
+typedef struct watcher {
+  const network_job *job;
+  bool table;
+  step_table shown;
+  cli_line line;
+} watcher;
+
+static void show_step(void *context, size_t index, const weft_step *step) {
+  watcher *w = context;
+  if (w->table) {
+    step_table_row(&w->shown, index, step);
+    fflush(stdout);
+  }
+  if ((w->table && w->line.line.terminal) || !cli_line_due(&w->line)) return;
+  cli_line_write(&w->line, "weft: step %zu of %d, %s", index + 1, (int)w->job->facts.steps, step->name);
+}
+
+static bool show_progress(void *context, const weft_progress *progress) {
+  const watcher *w = context;
+  cli_building_told(progress, w->job->array);
   return true;
-}
-
-// Before the run: whether what it makes can be written.
-static bool check_report(const char *path, wf_diag *diag) {
-  return path == NULL || network_page_is_text(path) ? cli_check_output(path, diag) : network_page_check(path, diag);
-}
-
-static cli_exit write_reports(const cli_common *common, const sim_network_options *options,
-                              const network_report *report, wf_diag *diag) {
-  if (cli_prints(common)) network_report_totals(report, stdout);
-  if (!write_report(common, options->report, report, diag)) return CLI_BAD_INPUT;
-  if (!write_file(options->csv, report, network_report_csv, diag)) return CLI_BAD_INPUT;
-  if (common->json != NULL && !cli_write_json(common->json, network_report_json(report), diag)) return CLI_BAD_INPUT;
-  network_report_wrong(report, stderr);
-  return report->result->wrong == 0 ? CLI_OK : CLI_MISMATCH;
 }
 
 static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
 
-// The clock at the end of the last step, which goes on in the hart's start-up, too.
-static uint64_t end_of(const network *net, const run_network_result *result) {
-  if (result->has_units) return result->units.cycles;
-  if (net->step_count == 0) return 0;
-  const run_step_result *last = &result->steps[net->step_count - 1];
-  return last->start + last->cycles;
-}
-
-static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                         const api_job *job, const char *path, const timeline_files *files,
-                         const timeline_choice *choice, wf_diag *diag) {
-  const bool hart = !options->native_host && engine->timed && engine->host_access != NULL;
-  watcher w = {.options = options, .progress = wf_progress_begin(common->quiet, 0.2, 10)};
-  w.table = cli_prints(common) && !is_stdout(options->csv);
-  w.choice = *choice;
-  w.timelines = timeline_sinks_open(files, &options->timeline, &job->array.array, path, choice->level);
-  const bool bursts = w.timelines.timeline != NULL && choice->level == SIM_TIMELINE_BURST;
-  const sim_events events = {.context = &w, .event = take_event, .burst = bursts ? take_burst : NULL};
-  const sim_engine_options engine_options = {.timing_only = options->timing_only, .quiet = common->quiet};
-  const run_network_config config = {.engine = engine,
-                                     .options = &engine_options,
-                                     .inputs = (const void *const *)job->inputs,
-                                     .check = !options->no_check && !options->timing_only,
-                                     .hart = hart ? RUN_HART_TIMED : RUN_HART_NATIVE,
-                                     .events = timeline_sinks_hear(&w.timelines, choice->level) ? &events : NULL,
-                                     .ended = end_step,
-                                     .watch = watch_engine,
-                                     .progress = show_step,
-                                     .context = &w};
-  run_network_result result;
-  if (options->sensitivity) w.accounts = WF_NEW_ARRAY((size_t)job->net->step_count + 1, sim_flow_account);
-  w.shown = step_table_create(job->net, options->wide ? 0 : wf_terminal_columns(stdout), wf_terminal_coloured(stdout));
-  if (w.table) step_table_head(&w.shown, stdout);
-  const bool ran = run_network(job->net, &config, &result, diag);
-  const bool written = timeline_sinks_close(&w.timelines, &options->timeline, end_of(job->net, &result),
-                                            result.has_units ? &result.units : NULL, diag);
-  const network_report report = {.path = path,
-                                 .job = job,
-                                 .engine = engine,
-                                 .result = &result,
-                                 .accounts = w.accounts,
-                                 .checked = config.check,
-                                 .timing_only = options->timing_only};
-  cli_exit code = !ran ? CLI_CANNOT_BUILD : CLI_BAD_INPUT;
-  if (ran && written) code = write_reports(common, options, &report, diag);
-  wf_free(w.accounts);
-  run_network_release(job->net, &result);
+static cli_exit simulate(const cli_common *common, const sim_network_options *options, const sim_files *files,
+                         const network_job *job, const char *path) {
+  watcher w = {.job = job, .line = cli_line_begin(common, 0.2, 10)};
+  weft_run_options run = files->run;
+  run.check = !options->no_check && !run.timing_only;
+  run.native_host = options->native_host;
+  run.step = show_step;
+  run.step_context = &w;
+  w.table = cli_prints(common) && !is_stdout(files->csv);
+  w.shown = step_table_create(job->network, options->wide);
+  if (w.table) step_table_head(&w.shown);
+  if (!common->quiet) weft_session_watch(job->session, show_progress, &w);
+  weft_run *done = weft_network_run(job->session, job->network, &run, NULL);
+  weft_session_watch(job->session, NULL, NULL);
+  if (!cli_messages(job->session)) return (cli_exit)weft_session_status(job->session);
+  const result r = {.common = common, .path = path, .session = job->session, .run = done};
+  const cli_exit code = write_reports(&r, files);
+  weft_run_destroy(done);
   return code;
 }
 
-static cli_exit run_job(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                        const char *path, const timeline_files *files, const timeline_choice *choice, wf_diag *diag) {
-  network_job job;
-  cli_exit code = network_job_open(common, &options->job, path, &job);
-  const int steps = (int)job.facts.steps;
-  if (code == CLI_OK && options->timeline.steps != NULL && choice->first >= (uint64_t)steps) {
-    wf_error(diag, wf_in_file(path), "--timeline-steps %s: the network has steps 0 to %d", options->timeline.steps,
-             steps - 1);
-    code = CLI_USAGE;
-  }
-  if (code == CLI_OK) code = simulate(common, options, engine, api_network_job(job.network), path, files, choice, diag);
-  network_job_release(&job);
-  return code;
-}
-
-cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_engine_ops *engine,
-                     const char *path, wf_diag *diag) {
-  timeline_choice choice;
-  if (!timeline_choose(&options->timeline, SIM_TIMELINE_COMMAND, &choice, diag)) return CLI_USAGE;
-  const char *asked = timeline_asked(&options->timeline);
-  if (asked != NULL && engine->set_events == NULL) {
-    wf_error(diag, wf_in_file(NULL), "engine %s has no cycles and so no %s", engine->name, asked);
+cli_exit sim_network(const cli_common *common, const sim_network_options *options, const sim_files *files,
+                     const char *path) {
+  uint64_t first;
+  if (!timeline_args_good(&files->timeline, &first)) return CLI_USAGE;
+  const char *asked = timeline_args_asked(&files->timeline);
+  if (asked != NULL && !files->engine->records) {
+    cli_error(NULL, "engine %s has no cycles and so no %s", files->engine->name, asked);
     return CLI_USAGE;
   }
-  if (!check_report(options->report, diag) || !cli_check_output(options->csv, diag)) return CLI_BAD_INPUT;
-  timeline_files files;
-  if (!timeline_files_open(&files, &options->timeline, diag)) return CLI_BAD_INPUT;
-  cli_exit code = run_job(common, options, engine, path, &files, &choice, diag);
-  const bool complete = code == CLI_OK || code == CLI_MISMATCH;
-  if (!timeline_files_close(&files, &options->timeline, complete, diag)) code = CLI_BAD_INPUT;
+  if (!check_report(files->report) || !cli_may_write(files->csv) || !timeline_args_may_write(&files->timeline))
+    return CLI_BAD_INPUT;
+  network_job job;
+  cli_exit code = network_job_open(common, &options->job, path, &job);
+  if (code == CLI_OK && files->timeline.steps != NULL && first >= job.facts.steps) {
+    cli_error(path, "--timeline-steps %s: the network has steps 0 to %d", files->timeline.steps,
+              (int)job.facts.steps - 1);
+    code = CLI_USAGE;
+  }
+  if (code == CLI_OK) code = simulate(common, options, files, &job, path);
+  network_job_release(&job);
   return code;
 }

@@ -5,16 +5,13 @@
 // last column; where it has not even these, columns go in the order of `wanted`.
 #include "cli/step_table.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/name.h"
-#include "base/number.h"
-#include "base/terminal.h"
-#include "base/thousands.h"
-#include "runner/figures.h"
+#include "cli/cli.h"
 
-enum { FIELD = SIM_BOUND_TEXT + 16 };  // characters of a field, at most
+enum { BOUND = 96 };          // characters of what a step waits for
+enum { FIELD = BOUND + 16 };  // characters of a field, at most
 enum { STEP, NODE, OPERATOR, RESULT, PLACE, CYCLES, UTILISATION, BYTES, ENERGY, WAITS };
 
 // The fields of one step.
@@ -36,7 +33,7 @@ static const column columns_of[STEP_TABLE_COLUMNS] = {
     [UTILISATION] = {"util %", 7, true, 0},  [BYTES] = {"bytes", 12, true, 2},
     [ENERGY] = {"energy uJ", 10, true, 3},   [WAITS] = {"waits most for", 14, false, 0}};
 
-enum { NAME_MOST = 60, WAITS_MOST = SIM_BOUND_TEXT };
+enum { NAME_MOST = 60, WAITS_MOST = BOUND };
 
 // ---- layout
 
@@ -46,28 +43,35 @@ static size_t up_to_separator(const char *name, size_t length) {
   return length;
 }
 
-size_t step_table_prefix(const network *net) {
-  const char *first = NULL;
+// The bytes of their names that all steps begin with; those of ends do not count.
+static size_t prefix_of(const weft_network *net) {
+  char *first = NULL;
   size_t length = 0;
-  for (int s = 0; s < net->step_count; s++) {
-    const char *name = net->steps[s].name;
-    if (net->steps[s].edge) continue;
-    if (first == NULL) length = strlen(first = name);
+  weft_step step = {.size = sizeof step};
+  for (size_t i = 0; weft_network_step(net, i, &step) == WEFT_OK; i++) {
+    if (step.edge) continue;
+    if (first == NULL) length = strlen(first = cli_copy(step.name));
     size_t same = 0;
-    while (same < length && name[same] == first[same]) same++;
+    while (same < length && step.name[same] == first[same]) same++;
     length = same;
   }
-  return first == NULL ? 0 : up_to_separator(first, length);
+  length = first == NULL ? 0 : up_to_separator(first, length);
+  free(first);
+  return length;
 }
 
-static const char *name_of(const step_table *t, const network_step *step) {
+static const char *name_of(const step_table *t, const weft_step *step) {
   return step->name + (step->edge ? 0 : t->prefix);
 }
 
 static unsigned longest_name(const step_table *t) {
   size_t longest = columns_of[NODE].least;
-  for (int s = 0; s < t->net->step_count; s++) longest = wf_max(longest, strlen(name_of(t, &t->net->steps[s])));
-  return (unsigned)wf_min(longest, NAME_MOST);
+  weft_step step = {.size = sizeof step};
+  for (size_t i = 0; weft_network_step(t->network, i, &step) == WEFT_OK; i++) {
+    const size_t length = strlen(name_of(t, &step));
+    if (length > longest) longest = length;
+  }
+  return longest < NAME_MOST ? (unsigned)longest : NAME_MOST;
 }
 
 static unsigned line_length(const step_table *t) {
@@ -92,11 +96,12 @@ static bool leave_out(step_table *t) {
 static void widen(step_table *t, unsigned c, unsigned most, unsigned line) {
   const unsigned used = line_length(t);
   if (t->width[c] != 0 && t->width[c] < most && used < line)
-    t->width[c] = (unsigned)wf_min(most, t->width[c] + (line - used));
+    t->width[c] = most - t->width[c] < line - used ? most : t->width[c] + (line - used);
 }
 
-step_table step_table_create(const network *net, unsigned columns, bool coloured) {
-  step_table t = {.net = net, .coloured = coloured, .cut = columns != 0, .prefix = step_table_prefix(net)};
+step_table step_table_create(const weft_network *network, bool wide) {
+  const unsigned columns = wide ? 0 : cli_columns();
+  step_table t = {.network = network, .coloured = cli_coloured(), .cut = columns != 0, .prefix = prefix_of(network)};
   for (unsigned c = 0; c < STEP_TABLE_COLUMNS; c++) t.width[c] = columns_of[c].least;
   const unsigned line = columns == 0 ? UINT32_MAX : columns;
   while (line_length(&t) > line && leave_out(&t)) continue;
@@ -107,115 +112,103 @@ step_table step_table_create(const network *net, unsigned columns, bool coloured
 
 // ---- text
 
-void step_table_shape(const graph *g, const graph_node *node, char *text, size_t size) {
-  step_table_tensor(&g->tensors[node->outputs[0]], text, size);
-}
-
-void step_table_tensor(const graph_tensor *t, char *text, size_t size) {
-  size_t length = (size_t)snprintf(text, size, "%s[", graph_type_names[t->type]);
-  for (int d = 0; d < t->rank && length < size; d++)
-    length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, d == 0 ? "" : ",", t->dim[d]);
-  if (length < size) snprintf(text + length, size - length, "]");
-}
-
 // Of a name that is too long the end: that is where names of layers differ.
-static void print_name(const char *name, unsigned width, FILE *out) {
+static void print_name(const char *name, unsigned width) {
   static const char cut[] = "..";
   enum { CUT = sizeof cut - 1 };
   const size_t length = strlen(name);
   const char *from = name + (length > width ? length - (width - CUT) : 0);
   while (((unsigned char)*from & 0xc0) == 0x80) from++;  // a character of UTF-8 stays whole
-  if (from != name) fputs(cut, out);
-  wf_name_column(from, from == name ? width : width - CUT, true, out);
+  if (from != name) fputs(cut, stdout);
+  cli_cell(from, from == name ? width : width - CUT, true);
 }
 
 // The last column's width is that of the line: it is not filled up.
-static void print_field(const step_table *t, unsigned c, const char *text, FILE *out) {
+static void print_field(const step_table *t, unsigned c, const char *text) {
   const unsigned width = t->width[c];
   if (c == NODE)
-    print_name(text, width, out);
+    print_name(text, width);
   else if (c == WAITS)
-    fprintf(out, "%.*s", t->cut ? (int)width : FIELD, text);
+    printf("%.*s", t->cut ? (int)width : FIELD, text);
   else
-    fprintf(out, columns_of[c].right ? "%*.*s" : "%-*.*s", (int)width, (int)width, text);
+    printf(columns_of[c].right ? "%*.*s" : "%-*.*s", (int)width, (int)width, text);
 }
 
-static wf_colour colour_of(unsigned c, const network_step *step, const run_step_result *r, double utilisation) {
-  if (r->wrong != 0) return WF_COLOUR_BAD;
-  if (c == PLACE || c == NODE) return step->place == GRAPH_ON_ARRAY ? WF_COLOUR_NONE : WF_COLOUR_WARN;
-  if (c == UTILISATION && utilisation >= 0.8) return WF_COLOUR_GOOD;
+static wf_colour colour_of(unsigned c, const weft_step *step) {
+  if (step->wrong != 0) return WF_COLOUR_BAD;
+  if (c == PLACE || c == NODE) return strcmp(step->kind, "host") != 0 ? WF_COLOUR_NONE : WF_COLOUR_WARN;
+  if (c == UTILISATION && step->utilisation >= 0.8) return WF_COLOUR_GOOD;
   return c == WAITS || c == OPERATOR || c == RESULT ? WF_COLOUR_SOFT : WF_COLOUR_NONE;
 }
 
-static void print_coloured(const step_table *t, unsigned c, wf_colour colour, const char *text, FILE *out) {
-  if (colour != WF_COLOUR_NONE) fputs(wf_terminal_colour(t->coloured, colour), out);
-  print_field(t, c, text, out);
-  if (colour != WF_COLOUR_NONE) fputs(wf_terminal_colour(t->coloured, WF_COLOUR_NONE), out);
+static void print_coloured(const step_table *t, unsigned c, wf_colour colour, const char *text) {
+  if (colour != WF_COLOUR_NONE) fputs(cli_colour(t->coloured, colour), stdout);
+  print_field(t, c, text);
+  if (colour != WF_COLOUR_NONE) fputs(cli_colour(t->coloured, WF_COLOUR_NONE), stdout);
 }
 
-static void print_left_out(const step_table *t, FILE *out) {
+static void print_left_out(const step_table *t) {
   const char *between = "for want of room without ";
   for (unsigned c = 0; c < STEP_TABLE_COLUMNS; c++) {
     if (t->width[c] != 0) continue;
-    fprintf(out, "%s%s", between, columns_of[c].head);
+    printf("%s%s", between, columns_of[c].head);
     between = ", ";
   }
-  if (*between == ',') fputs("; --wide has all\n", out);
+  if (*between == ',') fputs("; --wide has all\n", stdout);
 }
 
-void step_table_head(const step_table *t, FILE *out) {
-  if (t->prefix != 0) {
-    fputs("all names begin with ", out);
-    char prefix[WF_NAME_LINE], shown[WF_NAME_LINE];
-    const network_step *step = t->net->steps;
-    while (step->edge) step++;
-    snprintf(prefix, sizeof prefix, "%.*s", (int)wf_min(t->prefix, sizeof prefix - 1), step->name);
-    fprintf(out, "%s\n", wf_name_shown(prefix, shown));
-  }
-  print_left_out(t, out);
+static void print_prefix(const step_table *t) {
+  weft_step step = {.size = sizeof step};
+  size_t i = 0;
+  while (weft_network_step(t->network, i, &step) == WEFT_OK && step.edge) i++;
+  char *prefix = cli_format("%.*s", (int)t->prefix, step.name), shown[CLI_NAME];
+  printf("all names begin with %s\n", cli_shown(prefix, shown));
+  free(prefix);
+}
+
+void step_table_head(const step_table *t) {
+  if (t->prefix != 0) print_prefix(t);
+  print_left_out(t);
   for (unsigned c = 0; c < STEP_TABLE_COLUMNS; c++) {
     if (t->width[c] == 0) continue;
-    if (c != STEP) fputc(' ', out);
-    print_coloured(t, c, WF_COLOUR_HEAD, columns_of[c].head, out);
+    if (c != STEP) putchar(' ');
+    print_coloured(t, c, WF_COLOUR_HEAD, columns_of[c].head);
   }
-  fputc('\n', out);
+  putchar('\n');
 }
 
 static void number(char text[FIELD], bool known, uint64_t value) {
-  char digits[WF_THOUSANDS];
-  if (known) snprintf(text, FIELD, "%s", wf_thousands(value, digits));
+  char digits[CLI_THOUSANDS];
+  if (known) snprintf(text, FIELD, "%s", cli_thousands(value, digits));
 }
 
-static void fill(const step_table *t, int step, const run_step_result *r, const run_step_figures *f, fields *to) {
-  const network_step *s = &t->net->steps[step];
-  number(to->text[STEP], true, (uint64_t)step);
+static void fill(size_t index, const weft_step *s, fields *to) {
+  number(to->text[STEP], true, index);
   // Of a node that takes several steps, those before the last are named by what they do for it: copy, gemm, ..
-  const int word = (int)strcspn(s->what, " ");
-  if (s->part_count > 0)
-    snprintf(to->text[OPERATOR], FIELD, "%d steps", s->part_count);
+  const int word = (int)strcspn(s->program, " ");
+  if (s->parts > 0)
+    snprintf(to->text[OPERATOR], FIELD, "%u steps", s->parts);
   else if (s->makes)
-    snprintf(to->text[OPERATOR], FIELD, "%s", graph_op_name(s->node->op));
+    snprintf(to->text[OPERATOR], FIELD, "%s", s->operation);
   else
-    snprintf(to->text[OPERATOR], FIELD, "%.*s", word, s->what);
-  step_table_shape(t->net->graph, s->node, to->text[RESULT], FIELD);
-  snprintf(to->text[PLACE], FIELD, "%s", network_step_place(s));
+    snprintf(to->text[OPERATOR], FIELD, "%.*s", word, s->program);
+  snprintf(to->text[RESULT], FIELD, "%s", s->result);
+  snprintf(to->text[PLACE], FIELD, "%s", s->kind);
   snprintf(to->text[CYCLES], FIELD, "-");
-  number(to->text[CYCLES], r->timed, r->cycles);
-  if (s->macs != 0 && r->cycles != 0) snprintf(to->text[UTILISATION], FIELD, "%.2f", 100 * f->utilisation);
-  number(to->text[BYTES], r->has_units, r->units.bus_read_bytes + r->units.bus_written_bytes);
-  if (f->has_energy) snprintf(to->text[ENERGY], FIELD, "%.2f", f->energy_uj);
-  snprintf(to->text[WAITS], FIELD, "%s%s", r->wrong != 0 ? "WRONG RESULT " : "", f->bound);
+  number(to->text[CYCLES], s->timed, s->cycles);
+  if (s->products && s->cycles != 0) snprintf(to->text[UTILISATION], FIELD, "%.2f", 100 * s->utilisation);
+  number(to->text[BYTES], s->counted, s->read_bytes + s->written_bytes);
+  if (s->has_energy) snprintf(to->text[ENERGY], FIELD, "%.2f", s->energy_uj);
+  snprintf(to->text[WAITS], FIELD, "%s%s", s->wrong != 0 ? "WRONG RESULT " : "", s->bound);
 }
 
-void step_table_row(const step_table *t, int step, const run_step_result *r, FILE *out) {
-  const network_step *s = &t->net->steps[step];
-  const run_step_figures f = run_step_figures_of(t->net, s, r);
+void step_table_row(const step_table *t, size_t index, const weft_step *step) {
   fields of = {0};
-  fill(t, step, r, &f, &of);
+  fill(index, step, &of);
   for (unsigned c = 0; c < STEP_TABLE_COLUMNS; c++) {
     if (t->width[c] == 0) continue;
-    if (c != STEP) fputc(' ', out);
-    print_coloured(t, c, colour_of(c, s, r, f.utilisation), c == NODE ? name_of(t, s) : of.text[c], out);
+    if (c != STEP) putchar(' ');
+    print_coloured(t, c, colour_of(c, step), c == NODE ? name_of(t, step) : of.text[c]);
   }
-  fputc('\n', out);
+  putchar('\n');
 }

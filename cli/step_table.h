@@ -4,28 +4,22 @@
 #ifndef CLI_STEP_TABLE_H
 #define CLI_STEP_TABLE_H
 
-#include "runner/network.h"
+#include "api/include/weft/weft.h"
 
 enum { STEP_TABLE_COLUMNS = 10 };
 typedef struct step_table {
-  const network *net;
+  const weft_network *network;
   size_t prefix;  // bytes that all names begin with and that are left out
   bool coloured;
   bool cut;                            // the last column ends with the line
   unsigned width[STEP_TABLE_COLUMNS];  // 0: the column is left out
 } step_table;
 
-// For lines of so many characters; 0: of any length.
-step_table step_table_create(const network *net, unsigned columns, bool coloured);
+// For lines of stdout, or of any length.
+step_table step_table_create(const weft_network *network, bool wide);
 // The line of heads, above it what is left out.
-void step_table_head(const step_table *table, FILE *out);
+void step_table_head(const step_table *table);
 // One step, as soon as it has run.
-void step_table_row(const step_table *table, int step, const run_step_result *result, FILE *out);
-
-// i8[1,56,56,256]: type and shape of a node's first result.
-void step_table_shape(const graph *g, const graph_node *node, char *text, size_t size);
-void step_table_tensor(const graph_tensor *tensor, char *text, size_t size);  // the same of one tensor
-// The bytes of their names that all steps begin with, up to the last '/' or '.'; those of ends do not count.
-size_t step_table_prefix(const network *net);
+void step_table_row(const step_table *table, size_t index, const weft_step *step);
 
 #endif

@@ -10,8 +10,8 @@ cat <<'END'
 Written by `api/tools/page.sh` from `api/include/weft/weft.h`. [python.md](python.md) is the
 interface of Python, which stands on this one; the packages are in [packages.md](packages.md).
 
-`libweft.so.1` holds everything but the command line: arrays, kernels, networks, the engines that
-need no other program (`cycle`, `ref`, `flow`), search, sweeps and their stores. Programs find it
+`libweft.so.1` holds everything but the command line: arrays, kernels, networks, engines (`rtl` and
+`systemc` need other programs), search, sweeps and their stores. Programs find it
 with `pkg-config --cflags --libs weft`, or with CMake:
 
 ```cmake
@@ -52,7 +52,6 @@ cat <<'END'
 ## The tool
 
 `cli/tests/api_verbs.txt` lists the verbs of the `weft` command that use this interface alone; names
-are added to it only. The others take what they print from the floors below: timelines, engines
-`rtl` and `systemc`, runs of ELF programs and benches.
+are added to it only. The others, `search` and `bench`, take what they print from the floors below.
 `cli/tests/verbs_test.sh` prints for each verb how many symbols those are.
 END

@@ -16,6 +16,7 @@ from weft._kernel import Kernel, kernel
 from weft._model import Model
 from weft._network import Network, generated_networks, run
 from weft._plot import Figure
+from weft._program import simulate
 from weft._races import Races, races
 from weft._search import Answer, search
 from weft._sweep import Store, open, study, sweep
@@ -25,5 +26,5 @@ __version__ = version().split()[0]
 __all__ = [
     "Answer", "Array", "BadInput", "CannotBuild", "Contrast", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
     "Races", "Store", "Table", "Usage", "arrays", "contrast", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
-    "parameters", "races", "run", "search", "study", "sweep", "version",
+    "parameters", "races", "run", "search", "simulate", "study", "sweep", "version",
 ]

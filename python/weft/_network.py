@@ -82,7 +82,8 @@ class Network:
         return given
 
     def run(self, inputs=None, progress=None, **options):
-        """Runs it on arrays of numpy (None: random ones). Options: engine, timing_only, check, native_host."""
+        """Runs it on arrays of numpy (None: random ones). Options: engine, timing_only, check, native_host; accelerator,
+        quantum, sensitivity; timeline, timeline_level, timeline_steps, konata (files of records)."""
         given = None if inputs is None else self._given(inputs)
         buffers = ffi.NULL if given is None else [ffi.cast("void *", data.ctypes.data) for data in given]
         buffers = buffers if given is None else ffi.new("void *[]", buffers)

@@ -8,7 +8,8 @@ from weft._table import table
 
 TYPES = {"i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
          "i64": "int64", "u64": "uint64", "f32": "float32", "f64": "float64", "bool": "bool"}
-SHOWN = {"engine", "timing_only", "check", "native_host", "times"}
+SHOWN = {"engine", "timing_only", "check", "native_host", "times", "accelerator", "quantum", "sensitivity", "timeline",
+         "timeline_level", "timeline_steps", "konata"}
 
 
 def shape_of(tensor):
@@ -65,7 +66,8 @@ class Run:
         return int(lib.weft_run_ending(self._pointer))
 
     def report(self, form="text", **options):
-        """What the tool prints of it: "text" or "json". Options: file (a name for it), units."""
+        """What the tool prints of it: "text" or "json"; of networks also "csv" and "page" (HTML), of programs "csv".
+        Options: file (a name for it), units."""
         made = struct("weft_run_form", form=form, **options)
         return text(ffi.gc(call(lib.weft_run_report, self._pointer, made), lib.weft_free))
 

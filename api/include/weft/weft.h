@@ -308,13 +308,60 @@ typedef enum weft_ending {
   WEFT_LIMIT = 10,  // of instructions, or it can never end
 } weft_ending;
 
+// What one step of a network took.
+typedef struct weft_step {
+  size_t size;
+  const char *name;       // of the model's node
+  const char *operation;  // "QConv"
+  const char *kind;       // "array", "host", or "both" at one time
+  const char *program;    // the kernel with its arguments, or the hart's operators
+  const char *bound;      // what it waited for most
+  bool edge;              // converts an input or a result of the network
+  uint64_t macs, cycles, commands;
+  uint64_t read_bytes, written_bytes;
+  double utilisation;
+  double energy_uj, array_energy_uj;
+  uint64_t compared, wrong;
+  const char *result;               // type and shape of the node's first: "i8[1,56,56,256]"
+  const char *reason;               // why it is as it is; NULL: it is as usual
+  bool makes;                       // the last step of its node
+  bool products;                    // it has some
+  uint32_t parts;                   // steps that hart and array do at one time; 0: it is one
+  bool timed, counted, has_energy;  // what is known of it: cycles; bytes, utilisation and bound; energy
+  uint64_t start;                   // cycle in which it began
+} weft_step;
+
 typedef struct weft_run_options {
   size_t size;
-  const char *engine;  // "cycle" (default), "ref" (right results, no time), "flow" (times by equations, no data)
+  const char *engine;  // of weft_engine_at; "cycle" (default), "ref" (right results, no time), "flow" (times by
+                       // equations, no data), ..
   bool timing_only;    // of cycle: no data is moved; the cycles are the same
   bool check;          // of a network: every step against the int8 reference
   bool native_host;    // of a network: the hart's operators run here, without cycles
   uint32_t times;      // of a kernel: how often, the last counts (0: 1); the first finds cold caches
+  // Of networks and programs from here on.
+  const char *accelerator;  // of systemc: "c" (default), "rtl", "ref"
+  uint64_t quantum;         // of systemc: cycles that the hart may run ahead
+  uint32_t jobs;            // of rtl: compilers at a time; 0: 2
+  bool sensitivity;         // of flow: the report also has what the cycles depend on
+  // Files, "-" is standard output: of an engine with records the run as a timeline for Perfetto (in JSON; FILE.pftrace:
+  // in Perfetto's own form) and as a pipeline log for Konata, each packed if the name ends in .gz.
+  const char *timeline, *konata;
+  const char *timeline_level;  // "step", "command" (default of networks), "burst" (default of programs)
+  const char *timeline_steps;  // of a network: "3", "3-5"; NULL: all
+  // Of a network: told of each step when it has run. NULL: nobody is.
+  void (*step)(void *context, size_t index, const weft_step *step);
+  void *step_context;
+  // Of programs (weft_program_run) from here on.
+  uint64_t max_instructions;  // of the hart; 0: no limit
+  bool any_array;             // also if the program was built for another array
+  bool at_recorded_times;     // of a trace with times: each command in the cycle in which the hart gave it
+  const char *wave;           // of rtl: a file of waveforms (FST)
+  const char *trace;          // a file of the commands that the program gives, for a replay
+  const char *events;         // a file of when commands were allocated, issued and done, and of bursts on the bus
+  // Takes what the program prints, or prints as errors. NULL: it is dropped.
+  void (*console)(void *context, bool error, const char *bytes, size_t length);
+  void *console_context;
 } weft_run_options;
 
 // Figures that an engine does not know are 0.
@@ -330,22 +377,6 @@ typedef struct weft_totals {
   uint64_t digest;                     // of the results
   uint64_t both_cycles;                // of a network: of steps that hart and array do at one time
 } weft_totals;
-
-// What one step of a network took.
-typedef struct weft_step {
-  size_t size;
-  const char *name;       // of the model's node
-  const char *operation;  // "QConv"
-  const char *kind;       // "array", "host", or "both" at one time
-  const char *program;    // the kernel with its arguments, or the hart's operators
-  const char *bound;      // what it waited for most
-  bool edge;              // converts an input or a result of the network
-  uint64_t macs, cycles, commands;
-  uint64_t read_bytes, written_bytes;
-  double utilisation;
-  double energy_uj, array_energy_uj;
-  uint64_t compared, wrong;
-} weft_step;
 
 // What a unit spent its cycles on, and what it moved; engine cycle knows.
 typedef struct weft_counter {
@@ -371,8 +402,9 @@ typedef struct weft_run_form {
   bool units;        // of kernels: with what each unit's cycles went to, traffic and energy
 } weft_run_form;
 
-// What the tool prints of a run that has a report: of weft_kernel_check. To be freed with weft_free. Its further form
-// "wrong" is one line about the first wrong result, or nothing.
+// What the tool prints of a run that has a report: of networks, programs and weft_kernel_check. To be freed with
+// weft_free. Further forms: "csv" of networks (a row per step) and programs; "page" of networks, in HTML; "wrong" of
+// networks and kernels, one line about the first wrong result, or nothing.
 WEFT_API char *weft_run_report(weft_session *session, const weft_run *run, const weft_run_form *form);
 
 // The data of a network's result, which lives as long as the run; NULL: there is none. `tensor` may be NULL.
@@ -526,7 +558,7 @@ typedef struct weft_record {
   char command[1024];  // as text
 } weft_record;
 
-// What an engine is; those that weft_run_options take are "cycle", "ref" and "flow".
+// What an engine is.
 typedef struct weft_engine {
   size_t size;
   const char *name, *summary;
@@ -551,6 +583,13 @@ WEFT_API weft_status weft_contrast_record(const weft_contrast *contrast, bool se
                                           weft_record *record);
 // The record that differs, of the engine in which it is earlier; WEFT_USAGE if none does.
 WEFT_API weft_status weft_contrast_first(const weft_contrast *contrast, weft_record *record);
+
+// ---- Programs of the hart
+
+// Runs a RISC-V program (ELF) with the accelerator, or the commands of a trace on the accelerator alone. How it ended
+// is weft_run_ending; a program that did not begin is an error. The run has a report.
+WEFT_API weft_run *weft_program_run(weft_session *session, const char *path, const weft_array *array,
+                                    const weft_run_options *options);
 
 // ---- Kernels
 
@@ -741,6 +780,9 @@ WEFT_API weft_network *weft_network_compile(weft_session *session, const weft_ar
                                             const weft_network_options *options);
 WEFT_API void weft_network_destroy(weft_network *network);
 WEFT_API weft_status weft_network_describe(const weft_network *network, weft_network_facts *facts);
+
+// What is known of a step before it runs; WEFT_USAGE past the end. `result` is "" here: the text has no place to live.
+WEFT_API weft_status weft_network_step(const weft_network *network, size_t index, weft_step *step);
 
 WEFT_API size_t weft_network_inputs(const weft_network *network);
 WEFT_API weft_status weft_network_input(const weft_network *network, size_t index, weft_tensor *tensor);

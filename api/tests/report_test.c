@@ -6,10 +6,10 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "api/csv.h"
+#include "api/program_report.h"
 #include "base/alloc.h"
 #include "base/test.h"
-#include "cli/sim_csv.h"
-#include "cli/sim_report.h"
 #include "isa/isa_fields.h"
 #include "sim/gen/gen.h"
 #include "sim/records.h"
@@ -169,8 +169,9 @@ static void check_energy(const cJSON *document, const run *r) {
 }
 
 static cJSON *document_of(const run *r, const char *path) {
-  const sim_report report = {.path = path, .array = &r->array, .engine = &sim_cycle_engine, .result = &r->result};
-  return sim_report_json(&report);
+  const api_program_report report = {
+      .path = path, .array = &r->array, .engine = &sim_cycle_engine, .result = &r->result};
+  return api_program_json(&report);
 }
 
 static void check_report(const run *r) {
@@ -355,7 +356,7 @@ static void test_csv(void **state) {
   run *r = run_program(&array, 3);
   cJSON *document = document_of(r, "a \"b\", c.trace");
   FILE *out = tmpfile();
-  sim_csv_print(document, out);
+  api_csv_print(document, out);
   char *text = text_of(out), *rest = text, *line, want[128];
   static const char prefix[] = "\"a \"\"b\"\", c.trace\",dim2,cycle,";
   size_t rows = 0;

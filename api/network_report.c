@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of network runs: see network_report.h.
-#include "cli/network_report.h"
+#include "api/network_report.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "api/json.h"
+#include "api/steps.h"
 #include "api/units.h"
 #include "base/csv.h"
 #include "base/name.h"
 #include "base/thousands.h"
-#include "cli/step_table.h"
 #include "runner/figures.h"
 #include "sim/figures.h"
 
@@ -26,7 +27,7 @@ static uint64_t peak_kib(void) {
   return (uint64_t)usage.ru_maxrss;
 }
 
-static void print_cycles(const network_report *report, FILE *out) {
+static void print_cycles(const api_network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   char number[WF_THOUSANDS];
   if (!report->engine->timed) return;
@@ -49,7 +50,7 @@ static void print_cycles(const network_report *report, FILE *out) {
           report->job->array.array.chip.clock_mhz);
 }
 
-static void print_traffic(const network_report *report, FILE *out) {
+static void print_traffic(const api_network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   char number[WF_THOUSANDS];
   if (!r->has_units) return;
@@ -74,7 +75,7 @@ static void print_kinds(unsigned kinds, FILE *out) {
     }
 }
 
-static bool is_kept(const network_report *report, const char *node) {
+static bool is_kept(const api_network_report *report, const char *node) {
   const quantise_kept *kept = &report->job->kept;
   for (int i = 0; i < kept->count; i++) {
     const size_t length = strlen(kept->names[i]);
@@ -83,7 +84,7 @@ static bool is_kept(const network_report *report, const char *node) {
   return false;
 }
 
-static uint64_t kept_cycles(const network_report *report) {
+static uint64_t kept_cycles(const api_network_report *report) {
   uint64_t cycles = 0;
   for (int s = 0; s < report->job->net->step_count; s++)
     if (is_kept(report, report->job->net->steps[s].name)) cycles += report->result->steps[s].cycles;
@@ -91,7 +92,7 @@ static uint64_t kept_cycles(const network_report *report) {
 }
 
 // Of all nodes, in the order in which they run.
-static void print_layers(const network_report *report, FILE *out) {
+static void print_layers(const api_network_report *report, FILE *out) {
   const quantise_layers *layers = &report->job->layers;
   char name[WF_NAME_LINE];
   if (layers->count > 0)
@@ -108,7 +109,7 @@ static void print_layers(const network_report *report, FILE *out) {
 }
 
 // What went to the normaliser: what it keeps of the quality, and what it would keep with all.
-static void print_choice(const network_report *report, FILE *out) {
+static void print_choice(const api_network_report *report, FILE *out) {
   const quantise_choice *choice = &report->job->choice;
   if (!choice->measured) return;
   fputs("normaliser   ", out);
@@ -123,13 +124,13 @@ static void print_choice(const network_report *report, FILE *out) {
   fputc('\n', out);
 }
 
-static void print_cache(const network_report *report, FILE *out) {
+static void print_cache(const api_network_report *report, FILE *out) {
   const quantise_cache_quality *q = &report->job->cache_quality;
   if (q->measured) fprintf(out, "cache        int4: %.1f dB, as int8 %.1f dB\n", q->int4_db, q->int8_db);
 }
 
 // What stayed in float, what that gained, and what it costs.
-static void print_kept(const network_report *report, FILE *out) {
+static void print_kept(const api_network_report *report, FILE *out) {
   const quantise_kept *kept = &report->job->kept;
   char number[WF_THOUSANDS], name[WF_NAME_LINE];
   if (kept->count == 0 && !kept->measured) return;
@@ -140,7 +141,7 @@ static void print_kept(const network_report *report, FILE *out) {
   for (int i = 0; i < kept->count; i++) fprintf(out, "             %s\n", wf_name_shown(kept->names[i], name));
 }
 
-static void print_quality(const network_report *report, FILE *out) {
+static void print_quality(const api_network_report *report, FILE *out) {
   const quantise_quality *q = report->job->quality;
   for (int o = 0; q != NULL && o < report->job->placed->output_count; o++) {
     char name[WF_NAME_LINE];
@@ -152,12 +153,12 @@ static void print_quality(const network_report *report, FILE *out) {
 
 // ---- what the cycles depend on
 
-static sim_flow_account account_of(const network_report *report, int step) {
+static sim_flow_account account_of(const api_network_report *report, int step) {
   static const sim_flow_account nothing = {.cycles = {0}};
   return api_sensitivity_between(step == 0 ? &nothing : &report->accounts[step - 1], &report->accounts[step]);
 }
 
-static void print_sensitivity(const network_report *report, FILE *out) {
+static void print_sensitivity(const api_network_report *report, FILE *out) {
   const network *net = report->job->net;
   if (report->accounts == NULL || net->step_count == 0) return;
   char name[WF_NAME_LINE];
@@ -170,7 +171,7 @@ static void print_sensitivity(const network_report *report, FILE *out) {
   }
 }
 
-static void add_sensitivity(const network_report *report, cJSON *document, cJSON *steps) {
+static void add_sensitivity(const api_network_report *report, cJSON *document, cJSON *steps) {
   const network *net = report->job->net;
   if (report->accounts == NULL || net->step_count == 0) return;
   api_sensitivity_json(&report->accounts[net->step_count - 1], document);
@@ -180,7 +181,7 @@ static void add_sensitivity(const network_report *report, cJSON *document, cJSON
   }
 }
 
-void network_report_totals(const network_report *report, FILE *out) {
+void api_network_report_totals(const api_network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
   char number[WF_THOUSANDS], other[WF_THOUSANDS], least[WF_THOUSANDS], name[WF_NAME_LINE];
@@ -211,7 +212,7 @@ void network_report_totals(const network_report *report, FILE *out) {
             wf_thousands(r->compared, number));
 }
 
-void network_report_wrong(const network_report *report, FILE *out) {
+void api_network_report_wrong(const api_network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   if (r->wrong == 0) return;
   const network *net = report->job->net;
@@ -230,7 +231,7 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   const network_step *s = &net->steps[step];
   const run_step_figures f = run_step_figures_of(net, s, r);
   char shape[64];
-  step_table_shape(net->graph, s->node, shape, sizeof shape);
+  api_shape_text(net->graph, s->node, shape, sizeof shape);
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "node", s->name);
   cJSON_AddStringToObject(object, "operator", graph_op_name(s->node->op));
@@ -239,56 +240,56 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   if (s->node->reason != NULL) cJSON_AddStringToObject(object, "reason", s->node->reason);
   cJSON_AddStringToObject(object, "program", s->what);
   cJSON_AddBoolToObject(object, "edge", s->edge);
-  cli_json_count(object, "macs", s->macs);
-  if (r->timed) cli_json_count(object, "cycles", r->cycles);
+  api_json_count(object, "macs", s->macs);
+  if (r->timed) api_json_count(object, "cycles", r->cycles);
   if (r->timed) cJSON_AddNumberToObject(object, "utilisation", f.utilisation);
-  cli_json_count(object, "commands", r->commands);
+  api_json_count(object, "commands", r->commands);
   cJSON_AddStringToObject(object, "bound", f.bound);
   if (f.has_energy) cJSON_AddNumberToObject(object, "energy_uj", f.energy_uj);
   api_units_add_energy(&f.run, object);
   if (r->has_units) {
-    cli_json_count(object, "read_bytes", r->units.bus_read_bytes);
-    cli_json_count(object, "written_bytes", r->units.bus_written_bytes);
+    api_json_count(object, "read_bytes", r->units.bus_read_bytes);
+    api_json_count(object, "written_bytes", r->units.bus_written_bytes);
   }
-  cli_json_count(object, "compared_bytes", r->compared);
-  cli_json_count(object, "wrong", r->wrong);
+  api_json_count(object, "compared_bytes", r->compared);
+  api_json_count(object, "wrong", r->wrong);
   return object;
 }
 
-static void add_totals(const network_report *report, cJSON *document) {
+static void add_totals(const api_network_report *report, cJSON *document) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "network", net->graph->name);
   cJSON_AddStringToObject(document, "array", report->job->array.array.name);
-  cli_json_hash(document, "array_hash", hw_array_hash(&report->job->array.array));
+  api_json_hash(document, "array_hash", hw_array_hash(&report->job->array.array));
   cJSON_AddStringToObject(document, "engine", report->engine->name);
   if (report->engine->timed) {
-    cli_json_count(document, "cycles", r->cycles);
-    cli_json_count(document, "array_cycles", r->array_cycles);
-    cli_json_count(document, "host_cycles", r->host_cycles);
-    cli_json_count(document, "edge_cycles", r->edge_cycles);
-    cli_json_count(document, "both_cycles", r->both_cycles);
-    cli_json_count(document, "images", (uint64_t)report->job->images);
+    api_json_count(document, "cycles", r->cycles);
+    api_json_count(document, "array_cycles", r->array_cycles);
+    api_json_count(document, "host_cycles", r->host_cycles);
+    api_json_count(document, "edge_cycles", r->edge_cycles);
+    api_json_count(document, "both_cycles", r->both_cycles);
+    api_json_count(document, "images", (uint64_t)report->job->images);
   }
-  cli_json_count(document, "macs", r->macs);
-  cli_json_count(document, "commands", r->commands);
+  api_json_count(document, "macs", r->macs);
+  api_json_count(document, "commands", r->commands);
   if (r->has_units) {
-    cli_json_count(document, "read_bytes", r->units.bus_read_bytes);
-    cli_json_count(document, "written_bytes", r->units.bus_written_bytes);
+    api_json_count(document, "read_bytes", r->units.bus_read_bytes);
+    api_json_count(document, "written_bytes", r->units.bus_written_bytes);
     const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
     if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
     api_units_add_energy(&figures, document);
     api_units_add_hart(&r->hart, document);
     api_units_add_memory(&r->units.memory, document);
   }
-  cli_json_count(document, "weight_bytes", net->weight_bytes);
-  cli_json_count(document, "arena_bytes", net->arena_bytes);
-  cli_json_count(document, "arena_least_bytes", net->arena_least_bytes);
-  cli_json_count(document, "process_kib", peak_kib());
+  api_json_count(document, "weight_bytes", net->weight_bytes);
+  api_json_count(document, "arena_bytes", net->arena_bytes);
+  api_json_count(document, "arena_least_bytes", net->arena_least_bytes);
+  api_json_count(document, "process_kib", peak_kib());
 }
 
-static void add_seconds(const network_report *report, cJSON *document) {
+static void add_seconds(const api_network_report *report, cJSON *document) {
   cJSON *seconds = cJSON_AddObjectToObject(document, "seconds");
   cJSON_AddNumberToObject(seconds, "read", report->job->read_seconds);
   cJSON_AddNumberToObject(seconds, "quantise", report->job->quantise_seconds);
@@ -297,7 +298,7 @@ static void add_seconds(const network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(seconds, "reference", report->result->check_seconds);
 }
 
-static void add_choice(const network_report *report, cJSON *document) {
+static void add_choice(const api_network_report *report, cJSON *document) {
   const quantise_choice *choice = &report->job->choice;
   if (!choice->measured) return;
   cJSON *object = cJSON_AddObjectToObject(document, "normaliser"), *list = cJSON_AddArrayToObject(object, "operators");
@@ -308,7 +309,7 @@ static void add_choice(const network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(object, "all_sqnr_db", choice->all_db);
 }
 
-static void add_cache(const network_report *report, cJSON *document) {
+static void add_cache(const api_network_report *report, cJSON *document) {
   const quantise_cache_quality *q = &report->job->cache_quality;
   if (!q->measured) return;
   cJSON *object = cJSON_AddObjectToObject(document, "cache");
@@ -317,7 +318,7 @@ static void add_cache(const network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(object, "int8_sqnr_db", q->int8_db);
 }
 
-static void add_quality(const network_report *report, cJSON *document) {
+static void add_quality(const api_network_report *report, cJSON *document) {
   const quantise_quality *q = report->job->quality;
   if (q == NULL) return;
   cJSON *list = cJSON_AddArrayToObject(document, "quality");
@@ -330,18 +331,18 @@ static void add_quality(const network_report *report, cJSON *document) {
   }
 }
 
-static void add_kept(const network_report *report, cJSON *document) {
+static void add_kept(const api_network_report *report, cJSON *document) {
   const quantise_kept *kept = &report->job->kept;
   if (kept->count == 0 && !kept->measured) return;
   cJSON *object = cJSON_AddObjectToObject(document, "in_float"), *list = cJSON_AddArrayToObject(object, "nodes");
   for (int i = 0; i < kept->count; i++) cJSON_AddItemToArray(list, cJSON_CreateString(kept->names[i]));
-  if (report->engine->timed) cli_json_count(object, "cycles", kept_cycles(report));
+  if (report->engine->timed) api_json_count(object, "cycles", kept_cycles(report));
   if (!kept->measured) return;
   cJSON_AddNumberToObject(object, "sqnr_db", kept->with_db);
   cJSON_AddNumberToObject(object, "without_sqnr_db", kept->before_db);
 }
 
-static void add_layers(const network_report *report, cJSON *document) {
+static void add_layers(const api_network_report *report, cJSON *document) {
   const quantise_layers *layers = &report->job->layers;
   if (layers->count == 0) return;
   cJSON *list = cJSON_AddArrayToObject(document, "layers");
@@ -357,7 +358,7 @@ static void add_layers(const network_report *report, cJSON *document) {
   }
 }
 
-cJSON *network_report_json(const network_report *report) {
+cJSON *api_network_report_json(const api_network_report *report) {
   cJSON *document = cJSON_CreateObject();
   const run_network_result *r = report->result;
   add_totals(report, document);
@@ -368,8 +369,8 @@ cJSON *network_report_json(const network_report *report) {
   add_quality(report, document);
   add_layers(report, document);
   cJSON_AddBoolToObject(document, "compared", report->checked);
-  if (!report->timing_only) cli_json_hash(document, "digest", r->digest);
-  if (report->checked) cli_json_count(document, "wrong", r->wrong);
+  if (!report->timing_only) api_json_hash(document, "digest", r->digest);
+  if (report->checked) api_json_count(document, "wrong", r->wrong);
   cJSON *list = cJSON_AddArrayToObject(document, "steps");
   for (int s = 0; s < report->job->net->step_count; s++)
     cJSON_AddItemToArray(list, step_json(report->job->net, s, &r->steps[s]));
@@ -379,7 +380,7 @@ cJSON *network_report_json(const network_report *report) {
 
 // ---- CSV: a row per step
 
-void network_report_csv(const network_report *report, FILE *out) {
+void api_network_report_csv(const api_network_report *report, FILE *out) {
   const network *net = report->job->net;
   fputs("step,node,operator,place,program,macs,cycles,utilisation,read_bytes,written_bytes,energy_uj,wrong", out);
   for (unsigned part = 0; part < SIM_PARTS; part++) fprintf(out, ",%s_uj", sim_part_names[part]);

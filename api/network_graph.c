@@ -2,10 +2,11 @@
 // The graph of a network as JSON: see network_graph.h. A tensor comes from one place, the node or the input of the
 // graph that makes it; every use of it by a node or an output is an edge. Nodes that a graph's text would show in an
 // order stay in it, so an edge always leads to a later place of the list.
-#include "cli/network_graph.h"
+#include "api/network_graph.h"
 
+#include "api/json.h"
+#include "api/steps.h"
 #include "base/alloc.h"
-#include "cli/step_table.h"
 
 enum { SHAPE = 128, NOWHERE = -1 };
 
@@ -21,7 +22,7 @@ typedef struct graph_writer {
 static cJSON *add_node(const graph_writer *w, const char *name, const char *operator_name, int tensor) {
   char shape[SHAPE];
   cJSON *object = cJSON_CreateObject();
-  step_table_tensor(&w->g->tensors[tensor], shape, sizeof shape);
+  api_tensor_text(&w->g->tensors[tensor], shape, sizeof shape);
   cJSON_AddStringToObject(object, "name", name);
   cJSON_AddStringToObject(object, "operator", operator_name);
   cJSON_AddStringToObject(object, "result", shape);
@@ -33,7 +34,7 @@ static int number_of(graph_writer *w, int tensor) {
   const graph_tensor *t = &w->g->tensors[tensor];
   char shape[SHAPE];
   if (w->number[tensor] != NOWHERE) return w->number[tensor];
-  step_table_tensor(t, shape, sizeof shape);
+  api_tensor_text(t, shape, sizeof shape);
   cJSON_AddItemToArray(w->tensors, cJSON_CreateStringArray((const char *[]){t->name, shape}, 2));
   return w->number[tensor] = w->tensor_count++;
 }
@@ -63,7 +64,7 @@ static void write_inputs(graph_writer *w) {
 static void write_node(graph_writer *w, const graph_node *node, int place) {
   cJSON *object = add_node(w, node->name, graph_op_name(node->op), node->outputs[0]);
   const uint64_t constants = constant_bytes(w->g, node);
-  if (constants > 0) cli_json_count(object, "constant_bytes", constants);
+  if (constants > 0) api_json_count(object, "constant_bytes", constants);
   if (node->reason != NULL) cJSON_AddStringToObject(object, "reason", node->reason);
   for (int i = 0; i < node->input_count; i++) add_edge(w, node->inputs[i], place);
   for (int o = 0; o < node->output_count; o++)
@@ -84,7 +85,7 @@ static int *filled(int count) {
   return list;
 }
 
-cJSON *network_graph_json(const network *net) {
+cJSON *api_network_graph_json(const network *net) {
   const graph *g = net->graph;
   cJSON *document = cJSON_CreateObject();
   graph_writer w = {g, filled(g->tensor_count), filled(g->tensor_count), NULL, NULL, NULL, 0};
@@ -101,7 +102,7 @@ cJSON *network_graph_json(const network *net) {
 
 static int place_of(const graph *g, const graph_node *node) { return g->input_count + (int)(node - g->nodes); }
 
-cJSON *network_graph_step_json(const network *net, const network_step *step) {
+cJSON *api_network_graph_step_json(const network *net, const network_step *step) {
   cJSON *list = cJSON_CreateArray();
   cJSON_AddItemToArray(list, cJSON_CreateNumber(place_of(net->graph, step->node)));
   for (int n = 0; n < step->also_count; n++)

@@ -2,25 +2,18 @@
 // The page of a network's run: see network_page.h. Its data are the JSON of the run, and besides of every step where
 // its units' cycles went and the parts of its energy, the plan of memory, what the array could do at most, and the
 // graph.
-#include "cli/network_page.h"
+#include "api/network_page.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "api/json.h"
+#include "api/network_graph.h"
+#include "api/steps.h"
 #include "api/units.h"
 #include "base/alloc.h"
-#include "cli/network_graph.h"
-#include "cli/step_table.h"
 #include "runner/figures.h"
 #include "search/report/page.h"
 #include "weft_version.h"
-
-bool network_page_is_text(const char *path) {
-  static const char ending[] = ".txt";
-  enum { ENDING = sizeof ending - 1 };
-  const size_t length = strlen(path);
-  return strcmp(path, "-") == 0 || (length > ENDING && strcmp(path + length - ENDING, ending) == 0);
-}
 
 // ---- data
 
@@ -30,18 +23,18 @@ static cJSON *units_json(const sim_cycle_report *report) {
     const sim_cycle_unit_report *unit = &report->unit[u];
     cJSON *causes = cJSON_AddObjectToObject(units, unit->name);
     for (unsigned c = 0; c < unit->causes; c++)
-      if (unit->cycles[c] > 0) cli_json_count(causes, unit->cause[c], unit->cycles[c]);
+      if (unit->cycles[c] > 0) api_json_count(causes, unit->cause[c], unit->cycles[c]);
   }
   return units;
 }
 
-static void add_step(const network_report *report, int step, cJSON *object) {
+static void add_step(const api_network_report *report, int step, cJSON *object) {
   const network_step *s = &report->job->net->steps[step];
   const run_step_result *r = &report->result->steps[step];
   const run_step_figures f = run_step_figures_of(report->job->net, s, r);
   cJSON_AddBoolToObject(object, "makes", s->makes);
-  if (r->timed) cli_json_count(object, "start", r->start);
-  cJSON_AddItemToObject(object, "nodes", network_graph_step_json(report->job->net, s));
+  if (r->timed) api_json_count(object, "start", r->start);
+  cJSON_AddItemToObject(object, "nodes", api_network_graph_step_json(report->job->net, s));
   if (r->has_units && r->units.units > 0) cJSON_AddItemToObject(object, "units", units_json(&r->units));
   if (f.has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(f.run.part_pj, SIM_PARTS));
 }
@@ -59,17 +52,17 @@ static cJSON *buffers_json(const network *net) {
     if (!is_of_arena(buffer)) continue;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "name", buffer->name);
-    cli_json_count(object, "offset", buffer->address - base);
-    cli_json_count(object, "bytes", buffer->bytes);
-    cli_json_integer(object, "first", buffer->first);
-    cli_json_integer(object, "last", buffer->last);
+    api_json_count(object, "offset", buffer->address - base);
+    api_json_count(object, "bytes", buffer->bytes);
+    api_json_integer(object, "first", buffer->first);
+    api_json_integer(object, "last", buffer->last);
     cJSON_AddItemToArray(list, object);
   }
   return list;
 }
 
 static void add_prefix(const network *net, cJSON *document) {
-  const size_t length = step_table_prefix(net);
+  const size_t length = api_steps_prefix(net);
   const network_step *step = net->steps;
   for (int s = 0; s < net->step_count && step->edge; s++) step++;
   char *prefix = wf_format("%.*s", (int)length, length == 0 ? "" : step->name);
@@ -84,9 +77,9 @@ static void add_machine(const hw_array *array, cJSON *document) {
   cJSON_AddNumberToObject(document, "clock_mhz", array->chip.clock_mhz);
 }
 
-static cJSON *page_json(const network_report *report) {
+static cJSON *page_json(const api_network_report *report) {
   const network *net = report->job->net;
-  cJSON *document = network_report_json(report), *steps = cJSON_GetObjectItemCaseSensitive(document, "steps");
+  cJSON *document = api_network_report_json(report), *steps = cJSON_GetObjectItemCaseSensitive(document, "steps");
   cJSON_AddStringToObject(document, "writer", WEFT_GIT_VERSION);
   add_prefix(net, document);
   add_machine(&report->job->array.array, document);
@@ -95,52 +88,14 @@ static cJSON *page_json(const network_report *report) {
     cJSON_AddItemToArray(parts, cJSON_CreateString(sim_part_names[part]));
   for (int s = 0; s < net->step_count; s++) add_step(report, s, cJSON_GetArrayItem(steps, s));
   cJSON_AddItemToObject(document, "buffers", buffers_json(net));
-  cJSON_AddItemToObject(document, "graph", network_graph_json(net));
+  cJSON_AddItemToObject(document, "graph", api_network_graph_json(net));
   return document;
 }
 
-// ---- files
-
-static const struct {
-  const char *name;
-  void (*print)(const network_report *report, FILE *out);
-} texts[] = {{"report.txt", network_report_totals}, {"steps.csv", network_report_csv}};
-
-static void print_page(const network_report *report, FILE *out) {
+void api_network_page_print(const api_network_report *report, FILE *out) {
   cJSON *document = page_json(report);
   char *json = cJSON_PrintUnformatted(document);
   cJSON_Delete(document);
   report_page_write(REPORT_PAGE_NETWORK, json, NULL, out);
   cJSON_free(json);
-}
-
-static bool write_file(const network_report *report, const char *dir, const char *name,
-                       void (*print)(const network_report *report, FILE *out), wf_diag *diag) {
-  char *path = wf_format("%s/%s", dir, name);
-  FILE *out = cli_open_output(path, diag);
-  if (out != NULL) print(report, out);
-  const bool good = out != NULL && cli_close(out, path, diag);
-  wf_free(path);
-  return good;
-}
-
-bool network_page_check(const char *dir, wf_diag *diag) {
-  struct stat about;
-  if (stat(dir, &about) == 0 && !S_ISDIR(about.st_mode)) {
-    wf_error(diag, wf_in_file(dir), "the page of a network is a folder, and this is a file");
-    wf_hint(diag, "a name that ends in .txt gets the totals as text");
-    return false;
-  }
-  if (!cli_make_directory(dir, diag)) return false;
-  char *path = wf_format("%s/index.html", dir);
-  const bool good = cli_check_output(path, diag);
-  wf_free(path);
-  return good;
-}
-
-bool network_page_write(const network_report *report, const char *dir, wf_diag *diag) {
-  bool good = write_file(report, dir, "index.html", print_page, diag);
-  for (size_t i = 0; good && i < sizeof texts / sizeof *texts; i++)
-    good = write_file(report, dir, texts[i].name, texts[i].print, diag);
-  return good;
 }

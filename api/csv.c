@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document as CSV: see sim_csv.h.
-#include "cli/sim_csv.h"
+// A JSON document as CSV: see csv.h.
+#include "api/csv.h"
 
 #include "base/csv.h"
 
@@ -36,7 +36,7 @@ static void print_rows(const cJSON *document, const cJSON *object, const char *p
   }
 }
 
-void sim_csv_print(const cJSON *document, FILE *out) {
+void api_csv_print(const cJSON *document, FILE *out) {
   fputs("file,array,engine,key,value\n", out);
   print_rows(document, document, "", out);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a simulation: see sim_report.h.
-#include "cli/sim_report.h"
+// The report of a simulation: see program_report.h.
+#include "api/program_report.h"
 
 #include <inttypes.h>
 
+#include "api/json.h"
 #include "api/units.h"
 #include "base/name.h"
 #include "base/thousands.h"
-#include "cli/cli.h"
 
 static const char *const unit_names[] = {
     [ISA_UNIT_LOAD] = "load",      [ISA_UNIT_EXECUTE] = "execute",         [ISA_UNIT_STORE] = "store",
@@ -55,7 +55,7 @@ static void print_commands(const sim_port *port, FILE *out) {
   }
 }
 
-static void print_result(const sim_report *report, FILE *out) {
+static void print_result(const api_program_report *report, FILE *out) {
   const sim_run_result *result = report->result;
   if (!result->hosted)
     fprintf(out, "  %-24s %16s\n", "result",
@@ -83,7 +83,7 @@ static void print_host(const sim_run_result *result, FILE *out) {
     fprintf(out, "  %-24s %16.3f\n", "instructions per cycle", (double)result->host.instructions / cycles);
 }
 
-void sim_report_print(const sim_report *report, FILE *out) {
+void api_program_text(const api_program_report *report, FILE *out) {
   const sim_run_result *result = report->result;
   char path[WF_NAME_LINE];
   fprintf(out, "%s\n  %-24s %16s  hash %016" PRIx64 ", ISA revision %u, engine %s%s%s\n",
@@ -118,54 +118,54 @@ static cJSON *commands_json(const sim_port *port) {
     cJSON *object = cJSON_AddObjectToObject(units, unit_names[unit]);
     for (unsigned id = 0; id < ISA_ID_COUNT; id++) {
       const isa_insn *insn = isa_insn_at(id);
-      if ((unsigned)insn->unit == unit && port->by_insn[id] != 0) cli_json_count(object, insn->name, port->by_insn[id]);
+      if ((unsigned)insn->unit == unit && port->by_insn[id] != 0) api_json_count(object, insn->name, port->by_insn[id]);
     }
   }
   return units;
 }
 
 static void add_host(cJSON *document, const host_result *hosted) {
-  if (hosted->end == HOST_EXITED) cli_json_count(document, "exit_code", hosted->exit_code);
-  cli_json_count(document, "instructions", hosted->instructions);
-  cli_json_count(document, "traps", hosted->traps);
-  cli_json_hash(document, "pc", hosted->pc);
+  if (hosted->end == HOST_EXITED) api_json_count(document, "exit_code", hosted->exit_code);
+  api_json_count(document, "instructions", hosted->instructions);
+  api_json_count(document, "traps", hosted->traps);
+  api_json_hash(document, "pc", hosted->pc);
 }
 
 static void add_waits(cJSON *document, const sim_port *port) {
   cJSON *waits = cJSON_AddObjectToObject(document, "host_waits");
-  cli_json_count(waits, "queue", port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles);
-  cli_json_count(waits, "fence", port->fence_wait_cycles);
-  cli_json_count(waits, "response", port->response_wait_cycles);
-  cli_json_count(waits, "total", port->wait_cycles);
+  api_json_count(waits, "queue", port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles);
+  api_json_count(waits, "fence", port->fence_wait_cycles);
+  api_json_count(waits, "response", port->response_wait_cycles);
+  api_json_count(waits, "total", port->wait_cycles);
 }
 
 static void add_data(cJSON *document, const sim_run_result *result) {
-  cli_json_count(document, "read_bytes", result->read_bytes);
-  cli_json_count(document, "written_bytes", result->written_bytes);
+  api_json_count(document, "read_bytes", result->read_bytes);
+  api_json_count(document, "written_bytes", result->written_bytes);
   if (result->hosted) return;
-  cli_json_hash(document, "digest", result->replay_digest);
+  api_json_hash(document, "digest", result->replay_digest);
   cJSON_AddBoolToObject(document, "compared", result->compared);
 }
 
-cJSON *sim_report_json(const sim_report *report) {
+cJSON *api_program_json(const api_program_report *report) {
   const sim_run_result *result = report->result;
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "kind", result->hosted ? "program" : "trace");
   cJSON_AddStringToObject(document, "array", report->array->name);
-  cli_json_hash(document, "array_hash", hw_array_hash(report->array));
+  api_json_hash(document, "array_hash", hw_array_hash(report->array));
   cJSON_AddNumberToObject(document, "isa_revision", report->array->isa.revision);
   cJSON_AddStringToObject(document, "engine", report->engine->name);
   if (report->accelerator != NULL) cJSON_AddStringToObject(document, "accelerator", report->accelerator);
   cJSON_AddStringToObject(document, "status", status_names[result->status]);
   cJSON_AddNumberToObject(document, "weft_exit", report->exit);
   if (result->hosted) add_host(document, &result->host);
-  if (report->engine->timed) cli_json_count(document, "cycles", result->host.cycles);
+  if (report->engine->timed) api_json_count(document, "cycles", result->host.cycles);
   if (report->engine->timed && result->hosted) add_waits(document, &result->port);
   if (result->fault.kind != ARCH_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
-  cli_json_count(document, "commands", result->port.commands);
+  api_json_count(document, "commands", result->port.commands);
   cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
-  cli_json_count(document, "fences", result->port.fences);
+  api_json_count(document, "fences", result->port.fences);
   cJSON_AddBoolToObject(document, "timing_only", report->timing_only);
   if (!report->timing_only) add_data(document, result);
   if (report->engine->timed && result->hosted) api_units_add_hart(&result->host.counts, document);
@@ -174,31 +174,4 @@ cJSON *sim_report_json(const sim_report *report) {
   if (report->sensitivity != NULL) api_sensitivity_json(report->sensitivity, document);
   cJSON_AddNumberToObject(document, "wall_seconds", result->wall_seconds);
   return document;
-}
-
-// ---- exit code
-
-cli_exit sim_report_exit(const sim_run_result *result) {
-  switch (result->status) {
-    case SIM_RUN_OK:
-      return result->hosted && result->host.exit_code != 0 ? CLI_PROGRAM_FAILED : CLI_OK;
-    case SIM_RUN_BAD_INPUT:
-      return CLI_BAD_INPUT;
-    case SIM_RUN_MISMATCH:
-      return CLI_MISMATCH;
-    case SIM_RUN_TRAP:
-      return CLI_TRAP;
-    case SIM_RUN_ILLEGAL:
-      return CLI_ILLEGAL_COMMAND;
-    case SIM_RUN_LOCAL:
-      return CLI_LOCAL_ADDRESS;
-    case SIM_RUN_MEMORY:
-      return CLI_MEMORY_ACCESS;
-    case SIM_RUN_LIMIT:
-    case SIM_RUN_STUCK:
-      return CLI_LIMIT;
-    case SIM_RUN_CANNOT_BUILD:
-      return CLI_CANNOT_BUILD;
-  }
-  return CLI_BAD_INPUT;
 }
