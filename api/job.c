@@ -157,7 +157,7 @@ static bool set_cache(weft_session *s, const weft_network_options *o, api_job *j
   const int word = api_choice(s, "cache", o->cache, words, 2);
   if (word < 0) return false;
   job->quantise.cache = word == 1 ? QUANTISE_CACHE_INT4 : QUANTISE_CACHE_INT8;
-  job->quantise.cache_quality = &job->cache_quality;
+  if (word == 1) job->quantise.cache_quality = &job->cache_quality;
   if (word == 0 || job->array.array.load.packed_int4) return true;
   return api_refuse(s, "cache int4: array %s loads no packed int4 (load.packed_int4)", job->array.array.name), false;
 }

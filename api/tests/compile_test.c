@@ -309,6 +309,8 @@ static void test_network_options(void **state) {
       {{.fuse = "some"}, WEFT_USAGE, "one of off, auto, all"},
       {{.fuse = "all", .overlap = true}, WEFT_USAGE, "overlap excludes fuse"},
       {{.normaliser = "on"}, WEFT_USAGE, "has none that networks can use"},
+      {{.cache = "int2"}, WEFT_USAGE, "one of int8, int4"},
+      {{.cache = "int4"}, WEFT_USAGE, "dim8 loads no packed int4 (load.packed_int4)"},
       {{.calibration = "mean"}, WEFT_USAGE, "one of minmax, percentile"},
       {{.samples_from = "no-such-folder"}, WEFT_BAD_INPUT, "no-such-folder"},
       {{.keep_float = (const char *const[]){"nowhere"}, .keep_count = 1}, WEFT_BAD_INPUT, "nowhere"},

@@ -119,6 +119,21 @@ for net in gpt2-block llama2-7b-block llama3-8b-block; do
   expect 0 'as the int8 reference' "$weft" sim $net $decode --batch 2 --seq 3 --engine ref
 done
 expect 1 'no option --past' "$weft" sim bert-base --past 9
+# A cache of int4: all bytes, from its program too; what has none, or cannot widen it.
+printf 'name: packed\nmesh: {rows: 8, columns: 8}\nload: {packed_int4: true}\n' >packed.yaml
+decode='--past 9 --divisor 12 --array packed.yaml --cache int4'
+# shellcheck disable=SC2086  # words of options
+{
+  expect 0 'cache        int4: .* dB, as int8 .* dB' "$weft" sim gpt2-block $decode
+  expect 0 'as the int8 reference' "$weft" sim llama3-8b-block $decode --seq 2
+  expect 0 '^engine       flow' "$weft" sim gpt2-block $decode --engine flow
+  want=$("$weft" sim gpt2-block $decode | sed -n 's/.*present_value, digest \(.*\)/\1/p')
+  expect 0 '' "$weft" compile gpt2-block $decode -o decode.elf
+  expect 0 "present_value digest $want" "$weft" sim decode.elf --array packed.yaml
+}
+expect 2 'array dim8 loads no packed int4 \(load.packed_int4\)' "$weft" sim gpt2-block --past 9 --array dim8 --cache int4
+expect 2 'one of int8, int4' "$weft" sim gpt2-block --past 9 --cache int2
+expect 1 'no input is a cache' "$weft" sim gpt2-block --seq 4 --divisor 12 --array packed.yaml --cache int4
 expect 0 '"wrong":.?0' "$weft" bench decode --quick --net gpt2-block --json -
 expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1
 

@@ -304,7 +304,7 @@ graph *quantise_network(graph *model, const quantise_options *asked, quantise_st
   if (!quantise_check_kept(model, &options, diag) || !choose_kept(model, &pins, &ranges, &options, diag)) return NULL;
   if (options.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
   graph *quantised = quantise_convert(model, &pins, &ranges, &options, diag);
-  const bool measured = quantised != NULL && options.cache == QUANTISE_CACHE_INT4 && options.cache_quality != NULL;
+  const bool measured = quantised != NULL && options.cache != QUANTISE_CACHE_AS_ALL && options.cache_quality != NULL;
   if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;
   quantise_place(quantised, &options);
   if (graph_verify(quantised, diag) && check_cache(quantised, &options, diag) &&

@@ -274,6 +274,16 @@ class Networks(unittest.TestCase):
             weft.Network("resnet18", "dim8", keep_float=["nowhere"], **small)
         self.assertNotEqual(weft.Network("resnet18", "dim8", keep_float=["conv1"], **small).text(), net.text())
 
+    def test_cache(self):
+        array = weft.Array("dim8", load_packed_int4=True)
+        small = {"past": 9, "divisor": 12}
+        four, eight = (weft.Network("gpt2-block", array, cache=kind, **small) for kind in ("int4", "int8"))
+        self.assertEqual([2 * shape[-1] for _, shape, _ in four.inputs[1:]], [s[-1] for _, s, _ in eight.inputs[1:]])
+        self.assertEqual([2 * shape[-1] for _, shape, _ in four.outputs[1:]], [s[-1] for _, s, _ in eight.outputs[1:]])
+        self.assertEqual(four.run(check=True).wrong, 0)
+        with self.assertRaisesRegex(weft.Usage, "load.packed_int4"):
+            weft.Network("gpt2-block", "dim8", cache="int4", **small)
+
     def test_images(self):
         net = weft.Network("gpt2-block", sequence=32, divisor=4, images=2, overlap=True)
         run = net.run(check=True)
