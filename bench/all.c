@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft bench all`: regenerates every published table. Each is a run of this program with the arguments of `tables`;
-// what it prints goes to a file that says how it came about. Until it is complete it is kept in a file without a name,
-// so that nothing is left of a table whose making was killed.
+// `weft bench all`: regenerates every published table. Each is a run of the tool with the arguments of `tables`; what
+// it prints goes to a file that says how it came about. Until it is complete it is kept in a file without a name, so
+// that nothing is left of a table whose making was killed.
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -124,9 +124,9 @@ static void write_head(const table *t, const char *version, FILE *out) {
   fflush(out);
 }
 
-// The program itself, with its output in the file.
-static int run(const table *t, const options *o, FILE *out) {
-  const char *arguments[ARGUMENTS + 4] = {"weft"};
+// The tool, with its output in the file.
+static int run(const table *t, const char *tool, const options *o, FILE *out) {
+  const char *arguments[ARGUMENTS + 4] = {tool};
   int count = 1;
   bool simulates = false;
   for (int i = 0; i < ARGUMENTS && t->arguments[i] != NULL; i++) {
@@ -142,7 +142,7 @@ static int run(const table *t, const options *o, FILE *out) {
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(fileno(out), STDOUT_FILENO);
-    execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+    execvp(tool, (char *const *)(uintptr_t)arguments);
     _exit(127);
   }
   int status = 0;
@@ -168,7 +168,7 @@ static bool regenerate(const table *t, const bench_job *job, const char *path) {
   FILE *out = tmpfile();
   fprintf(stderr, "weft: %s\n", path);
   if (out != NULL) write_head(t, job->version, out);
-  const int code = out == NULL ? 0 : run(t, job->options, out);
+  const int code = out == NULL ? 0 : run(t, job->tool, job->options, out);
   const bool good = out != NULL && code == 0 && deliver(out, path);
   if (code != 0)
     wf_error(job->diag, wf_in_file(path), "not renewed: the command ended with %d", code);

@@ -32,6 +32,7 @@ typedef struct bench_job {
   const char *array;    // NULL: gemmini-default
   unsigned isa;         // revision; 0: as the array says
   const hw_tech *tech;  // NULL: that of the array's chip.technology
+  const char *tool;     // the program weft, by its path or a name in PATH
   const char *version;  // of this program, for what is kept in files
   bool quiet;           // no progress
   wf_diag *diag;

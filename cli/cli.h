@@ -218,4 +218,8 @@ void cli_json_hash(cJSON *object, const char *key, uint64_t hash);
 void cli_json_integer(cJSON *object, const char *key, int64_t value);
 void cli_json_count(cJSON *object, const char *key, uint64_t value);
 
+// The end of a program: results that stdout did not take are lost, whatever the verb says. A verb that printed nothing
+// may have no stdout.
+int cli_end_of_output(int code);
+
 #endif

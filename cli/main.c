@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `weft` command: finds the verb and runs it.
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,17 +40,6 @@ static void print_help(FILE *out) {
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
     fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].summary);
   fputs("\n`weft help VERB` explains a verb; `weft --version` prints the version.\n", out);
-}
-
-// Results that stdout did not take are lost, whatever the verb says. A verb that printed nothing may have no stdout.
-static int end_of_output(int code) {
-  errno = 0;
-  bool good = fflush(stdout) == 0 && !ferror(stdout);
-  if (fclose(stdout) != 0 && errno != EBADF) good = false;
-  if (good) return code;
-  fprintf(stderr, "weft: error: cannot write to stdout%s%s\n", errno == 0 ? "" : ": ",
-          errno == 0 ? "" : strerror(errno));
-  return code == CLI_OK ? CLI_BAD_INPUT : code;
 }
 
 static bool is_one_of(const char *word, const char *const *words) {
@@ -103,4 +91,4 @@ static int run(int argc, char **argv) {
   return CLI_OK;
 }
 
-int main(int argc, char **argv) { return end_of_output(run(argc, argv)); }
+int main(int argc, char **argv) { return cli_end_of_output(run(argc, argv)); }

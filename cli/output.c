@@ -330,3 +330,13 @@ void cli_json_integer(cJSON *object, const char *key, int64_t value) {
   snprintf(text, sizeof text, "%" PRId64, value);
   add_digits(object, key, (double)value, text, value > EXACT_MAX || value < -EXACT_MAX);
 }
+
+int cli_end_of_output(int code) {
+  errno = 0;
+  bool good = fflush(stdout) == 0 && !ferror(stdout);
+  if (fclose(stdout) != 0 && errno != EBADF) good = false;
+  if (good) return code;
+  fprintf(stderr, "weft: error: cannot write to stdout%s%s\n", errno == 0 ? "" : ": ",
+          errno == 0 ? "" : strerror(errno));
+  return code == CLI_OK ? CLI_BAD_INPUT : code;
+}

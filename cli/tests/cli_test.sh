@@ -148,6 +148,9 @@ expect 0 "\"timing_only\":.true" "$weft" sim --engine cycle --timing-only --quie
 
 # ---- benches
 expect 2 "usage: weft bench" "$weft" bench
+cp "$weft" alone
+expect 3 'hint: the package weft-bench has it' ./alone bench --list
+rm alone
 expect 2 "unknown bench nosuch" "$weft" bench nosuch
 expect 2 "numbers from 1 on" "$weft" bench engines --repeat 0
 expect 0 '^  gemmini ' "$weft" bench --list

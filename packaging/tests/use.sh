@@ -22,6 +22,7 @@ done
 "$weft" example run gemm >example.txt 2>&1 || fail "an example does not run: $(tail -n 3 example.txt)"
 "$weft" sim resnet18 --size 32 --divisor 8 --quiet || fail "a network does not run"
 "$weft" search "$share/weft/layers/conv.yaml" --starts 2 --steps 4 >search.txt || fail "a shipped layer table is not searched"
+"$weft" bench graph lstm --divisor 64 --quiet || fail "a bench does not run"
 "$weft" array check "$share/weft/arrays/dim4.yaml" >/dev/null || fail "a shipped array is refused"
 "$weft" rtl dim4 -o rtl >/dev/null 2>&1 || "$weft" rtl --array dim4 -o rtl >/dev/null || fail "no RTL is written"
 "$weft" sweep "$share/weft/sweeps/resnet50.yaml" --plan >plan.txt || fail "a shipped sweep is refused"
