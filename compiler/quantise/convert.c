@@ -135,7 +135,7 @@ static int end_output(quantise_converter *c, int t) {
   const quantise_pin *pin = quantise_pin_of(c->pins, t);
   if (pin->is_integer) return end_integers(c, t, pin);
   const int cache = c->options->cache != 0 && c->options->int8_ends ? quantise_convert_cache_of(c, t) : GRAPH_NONE;
-  if (cache != GRAPH_NONE && quantise_convert_has_quant(c, t)) return quantise_convert_end_cache(c, t, cache);
+  if (cache != GRAPH_NONE) return quantise_convert_end_cache(c, t, cache);
   if (c->options->int8_ends && c->model->tensors[t].type == GRAPH_F32 && quantise_convert_has_quant(c, t))
     return quantise_convert_quant(c, t, quantise_convert_is_last(c, t) ? LAYOUT_CHANNELS_LAST : LAYOUT_PLAIN);
   return quantise_convert_real(c, t, LAYOUT_PLAIN);

@@ -10,7 +10,8 @@
 //   BLOCKED  allocated, row 0 not yet accepted.
 //   ROWS     the remaining rows; the command leaves the queue with its last request (a single row
 //            one cycle later).
-// A mvin with no rows or no columns completes without a request.
+// A mvin with no rows or no columns completes without a request. In a packed state (PACKED_INT4) a
+// row of the scratchpad has half as many bytes as columns; zeros are not read and count as ever.
 //
 // Order: two loads in flight may be answered in either order by the memory, so a mvin waits while
 // an older one that writes a common byte of local memory is in flight (load_overlap). Nothing else
