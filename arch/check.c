@@ -337,14 +337,18 @@ static bool fail_unknown(arch_checker *checker, const arch_command *command) {
                          checker->array->isa.revision);
 }
 
-static __attribute__((noinline)) bool pass_command(arch_checker *checker, const arch_command *command,
-                                                   arch_primitive_sink sink, void *context, arch_fault *fault) {
-  const isa_insn *insn = command->insn;
-  passing to = {.sink = sink, .context = context};
+static void begin(arch_checker *checker, const arch_command *command, arch_fault *fault) {
   checker->program = command;
   checker->fault = fault;
   checker->loop = NULL;
   checker->extent = NULL;
+}
+
+static __attribute__((noinline)) bool pass_command(arch_checker *checker, const arch_command *command,
+                                                   arch_primitive_sink sink, void *context, arch_fault *fault) {
+  const isa_insn *insn = command->insn;
+  passing to = {.sink = sink, .context = context};
+  begin(checker, command, fault);
   if (insn == NULL) return fail_unknown(checker, command);
   checker->name = insn->name;
   if (insn->unit == ISA_UNIT_LOOP_MATMUL || insn->unit == ISA_UNIT_LOOP_CONV)
@@ -354,6 +358,11 @@ static __attribute__((noinline)) bool pass_command(arch_checker *checker, const 
 
 bool arch_checker_command(arch_checker *checker, const arch_command *command, arch_primitive_sink sink, void *context,
                           arch_fault *fault) {
+  const bool by_tokens = checker->array->sync.by == HW_SYNC_TOKENS;
+  if (command->insn != NULL && (by_tokens || (command->rs2 & command->insn->tokens) != 0)) {
+    begin(checker, command, fault);
+    if (!arch_check_tokens(checker, command)) return false;
+  }
   if (sink == NULL && command->insn != NULL && arch_check_product_repeats(checker, command)) return true;
   return pass_command(checker, command, sink, context, fault);
 }

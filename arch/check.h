@@ -7,7 +7,7 @@
 // passed can execute them without a bound in sight.
 //
 //   ARCH_FAULT_ILLEGAL  no such instruction, a field value without meaning, a size that the array cannot move or
-//                      multiply, or a unit that it lacks
+//                      multiply, a unit that it lacks, or tokens that no older command pushed or no counter holds
 //   ARCH_FAULT_LOCAL    rows that the scratchpad or accumulator does not have
 //   ARCH_FAULT_MEMORY   bytes outside main memory
 #ifndef ARCH_CHECK_H

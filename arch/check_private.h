@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside the checker: what its files share. check.c drives, check_move.c judges loads and stores, check_execute.c
-// products; check_memo.c remembers loops.
+// products, check_tokens.c tokens; check_memo.c remembers
+// loops.
 #ifndef ARCH_CHECK_PRIVATE_H
 #define ARCH_CHECK_PRIVATE_H
 
 #include "arch/check.h"
 #include "arch/local.h"
 #include "arch/loops/loops.h"
+#include "arch/tokens.h"
 
 // A preload that waits for its compute.
 typedef struct arch_check_preload {
@@ -50,6 +52,8 @@ struct arch_checker {
   bool sums_left;      // output-stationary: the sums have been handed to the drain and a new chain should follow
   uint64_t undefined;  // commands that passed although their data is undefined
   uint64_t walked;     // legal loops whose primitives were looked at one by one, without a sink
+  uint32_t tokens[ARCH_UNITS][ARCH_UNITS];  // that wait, by giver and taker
+  uint32_t later[ARCH_UNITS];               // of execute, by taker: that wait for the compute of a preload
   // The command being checked, for messages.
   const arch_command *program;
   const char *loop;  // name of the loop that made the primitive, NULL for a command of the program
@@ -81,6 +85,9 @@ bool arch_check_memo_passes(arch_checker *checker);
 arch_check_extent *arch_check_memo_extent(arch_checker *checker, unsigned part);
 // The loop was legal.
 void arch_check_memo_keep(arch_checker *checker);
+
+// check_tokens.c: of a command of the program, before it is looked at otherwise.
+bool arch_check_tokens(arch_checker *checker, const arch_command *command);
 
 bool arch_check_mvin(arch_checker *checker, unsigned state, uint64_t rs1, uint64_t rs2);
 bool arch_check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2);

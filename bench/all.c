@@ -53,6 +53,7 @@ static const table tables[] = {
      true},
     {"sparse", "layers with zeros in their weights, on arrays of sides 4 to 32", {"bench", "sparse"}, true},
     {"races", "programs of the compiler under the check for races", {"bench", "races"}, false},
+    {"tokens", "units ordered by tokens beside the reservation station", {"bench", "tokens"}, false},
     {"transfer", "tuned mappings for other networks and arrays", {"bench", "transfer"}, true},
     {"gemmini", "errors against cycles measured on Gemmini's own RTL", {"bench", "gemmini"}, false},
     {"networks", "whole networks, compared with the int8 reference", {"bench", "networks"}, true},

@@ -18,7 +18,7 @@ const wf_option kernel_option_rows[KERNEL_OPTIONS] = {
     {"print-mapping", WF_FLAG(kernel_options, print_mapping), NULL, "print the mapping that was used"},
     {"as-c", WF_FLAG(kernel_options, as_c), NULL, "of a matrix product: as struct weft_mapping of the driver"},
     {"dump-after", WF_TEXT(kernel_options, dump_after), "PASS",
-     "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold or roll"},
+     "print the program after lower, fuse, tile, scope, hoist, buffers, expand, fold, tokens or roll"},
 };
 
 // ---- choices
@@ -54,7 +54,7 @@ static cli_exit check_choices(const kernel_options *options) {
   if (!is_one_of(options->from, languages)) return usage_error("from", options->from, "kernel, block, command");
   if (!is_one_of(options->dump_after, passes))
     return usage_error("dump-after", options->dump_after,
-                       "lower, fuse, tile, scope, hoist, buffers, expand, fold, roll");
+                       "lower, fuse, tile, scope, hoist, buffers, expand, fold, tokens, roll");
   return CLI_OK;
 }
 

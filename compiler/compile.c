@@ -56,6 +56,7 @@ static const pass_entry passes[] = {
     {.name = "buffers", .on_block = pass_buffers},
     {.name = "expand"},
     {.name = "fold", .on_commands = command_fold_own},
+    {.name = "tokens", .on_commands = command_give_tokens},
     {.name = "roll", .on_commands = roll},
 };
 enum { PASSES = sizeof passes / sizeof passes[0], LOWER = 0, EXPAND = 6, ROLL = PASSES - 1 };

@@ -219,6 +219,22 @@ static void check_bus(const checker *c) {
   }
 }
 
+// Commands of an unroller carry no tokens, and a token says nothing about two commands of one unit.
+static void check_sync(const checker *c) {
+  const hw_array *a = c->array;
+  if (a->sync.by != HW_SYNC_TOKENS) return;
+  if (a->units.loop_matmul || a->units.loop_conv) {
+    bool matmul = a->units.loop_matmul;
+    refuse(c, KEYS(matmul ? HW_P_units_loop_matmul : HW_P_units_loop_conv, HW_P_sync_by),
+           "units.%s true unrolls into commands without tokens; sync.by tokens needs units.loop_matmul and "
+           "units.loop_conv false",
+           matmul ? "loop_matmul" : "loop_conv");
+  }
+  if (a->store.order == HW_STORE_ORDER_COMPLETED)
+    refuse(c, KEYS(HW_P_store_order, HW_P_sync_by),
+           "store.order completed is a wait of the reservation station; sync.by tokens needs store.order issued");
+}
+
 typedef struct cache {
   const char *section, *capacity_name, *ways_name;
   enum hw_param_id capacity, ways, line;
@@ -255,6 +271,7 @@ bool hw_array_check_at(const hw_array *array, const char *file, const hw_positio
     if (check_local_memories(&c)) check_sub_banks(&c);
   }
   check_data_paths(&c);
+  check_sync(&c);
   check_bus(&c);
   check_caches(&c);
   return diag->errors == errors;

@@ -25,6 +25,7 @@ typedef enum isa_type {
   ISA_TYPE_DRAM,           // a 64-bit memory address
   ISA_TYPE_LOCAL_ADDRESS,  // a 32-bit local address, see isa_local_*
   ISA_TYPE_F32,            // a binary32 bit pattern
+  ISA_TYPE_TOKEN,          // a bit that pops or pushes a token; absent from text when zero
 } isa_type;
 
 typedef struct isa_value {
@@ -68,6 +69,7 @@ typedef struct isa_insn {
   size_t deny_count;
   uint64_t reserved_rs1, reserved_rs2;  // bits that belong to no field
   uint64_t selector_rs1;                // value of the const fields
+  uint64_t tokens;                      // bits of rs2 that pop and push tokens; 0: it has none
   const char *meaning;
 } isa_insn;
 
@@ -103,9 +105,9 @@ const char *isa_local_norm_name(unsigned norm);
 // Room for the text of any command, final zero included.
 enum { ISA_TEXT_MAX = 512 };
 
-// Writes a command as text, `mvin dram=0x80010000 local=sp:0x40 cols=64 rows=16`: every field, and bits outside fields
-// as rs1=0x... or rs2=0x... when they are not zero. `insn` is what isa_find gives for the command. Returns the length
-// of the whole text, of which at most size - 1 characters are stored.
+// Writes a command as text, `mvin dram=0x80010000 local=sp:0x40 cols=64 rows=16`: every field, tokens that are set, and
+// bits outside fields as rs1=0x... or rs2=0x... when they are not zero. `insn` is what isa_find gives for the command.
+// Returns the length of the whole text, of which at most size - 1 characters are stored.
 //   numbers    decimal, named values by name, memory addresses in hexadecimal
 //   local      sp:ROW or acc:ROW with +acc (accumulate), +full and the name of a statistics command; or garbage
 //   f32        the shortest decimal number that reads back to the same bits; NaN as its bits in hexadecimal

@@ -105,7 +105,8 @@ size_t isa_print(const isa_insn *insn, uint64_t rs1, uint64_t rs2, char *text, s
     const isa_field *field = &insn->fields[i];
     uint64_t value = isa_field_get(field, rs1, rs2);
     assert(field->type != ISA_TYPE_CONST || value == field->min);
-    if (field->type != ISA_TYPE_CONST) at = put_field(at, field, value);
+    if (field->type == ISA_TYPE_CONST || (field->type == ISA_TYPE_TOKEN && value == 0)) continue;
+    at = put_field(at, field, value);
   }
   at = put_reserved(at, " rs1=", rs1 & insn->reserved_rs1);
   at = put_reserved(at, " rs2=", rs2 & insn->reserved_rs2);

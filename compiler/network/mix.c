@@ -333,7 +333,7 @@ static command_program *mix(maker *m, wf_diag *diag) {
   const sched_options options = {
       .array = m->net->options.array, .costs = &cost_fitted, .whole_stores = m->net->options.straight};
   command_program *program = sched_mixed_commands(&all, &options, diag);
-  return program == NULL ? NULL : command_fold_own(program);
+  return program == NULL ? NULL : command_give_tokens(command_fold_own(program));
 }
 
 command_program *network_mix(const network *net, const network_mix_request *request, network_place *places) {

@@ -86,6 +86,8 @@ static const fixed_value fixed_values[] = {
     {"load.packed_int4", "false", "its loads widen nothing"},
     {"scratchpad.read_pipeline", "fixed", "the pipelined read queue came with later Gemmini revisions"},
     {"store.order", "issued", "stores that wait for completion came with later Gemmini revisions"},
+    {"sync.by", "station", "it has no token queues"},
+    {"sync.token_bits", "4", "it has no token queues"},
     {"units.transposer", "true", "the transposer cannot be left out"},
     {"units.loop_matmul", "true", "the loop unroller cannot be left out"},
     {"units.loop_conv", "true", "the loop unroller cannot be left out"},

@@ -45,6 +45,7 @@ static const unit_kind unit_kinds[] = {
     {"load_controller", "load", false},
     {"store_controller", "store", false},
     {"reservation_station", "reservation", false},
+    {"token_queues", "reservation", false},
     {"loop_matmul", "loop_matmul", false},
     {"loop_conv", "loop_conv", false},
     {"local_memory", "local_memory", false},

@@ -96,6 +96,7 @@ module weft_accel #(
     .LOAD_PACKED_INT4(weft_array_pkg::LOAD_PACKED_INT4),
     .STORE_QUEUE(weft_array_pkg::STORE_QUEUE),
     .STORE_RESERVATION_ENTRIES(weft_array_pkg::STORE_RESERVATION_ENTRIES),
+    .SYNC_BY(weft_array_pkg::SYNC_BY), .SYNC_TOKEN_BITS(weft_array_pkg::SYNC_TOKEN_BITS),
     .STORE_ORDER(weft_array_pkg::STORE_ORDER), .EXECUTE_QUEUE(weft_array_pkg::EXECUTE_QUEUE),
     .EXECUTE_RESERVATION_ENTRIES(weft_array_pkg::EXECUTE_RESERVATION_ENTRIES),
     .DMA_BUS_BITS(weft_array_pkg::DMA_BUS_BITS),

@@ -4,8 +4,8 @@
 // depends on is a parameter here, under the name that it has in the generated package
 // weft_array_pkg; weft_accel applies the package. Several arrays live side by side.
 //
-//   commands -> front_end -> reservation_station -> load, execute, store controllers ->
-//   local_memory
+//   commands -> front_end -> reservation_station or token_queues -> load, execute, store
+//   controllers -> local_memory
 //            -> dma_reader, dma_writer -> AXI4
 // The only logic here: when the accelerator is busy, and which signals are counter events.
 // Latency: command taken in t, busy_o from t + 1.
@@ -59,6 +59,8 @@ module weft_array #(
   parameter int STORE_ORDER = weft_pkg::STORE_ORDER_ISSUED,
   parameter int EXECUTE_QUEUE = 8,
   parameter int EXECUTE_RESERVATION_ENTRIES = 16,
+  parameter int SYNC_BY = weft_pkg::SYNC_BY_STATION,
+  parameter int SYNC_TOKEN_BITS = 4,
   parameter int DMA_BUS_BITS = 128,
   parameter int DMA_MAX_BURST_BYTES = 64,
   parameter int DMA_READS_IN_FLIGHT = 16,
@@ -179,7 +181,7 @@ module weft_array #(
     .flush_o(flush), .busy_o(front_busy), .ev_matmul_o(ev_matmul)
   );
 
-  // --- reservation station -----------------------------------------------------------------------
+  // --- order between the units -------------------------------------------------------------------
   logic               ld_valid, ld_ready, ex_valid, ex_ready, st_valid, st_ready;
   logic [6:0]         ld_funct, ex_funct, st_funct;
   logic [63:0]        ld_rs1, ld_rs2, ex_rs1, ex_rs2, st_rs1, st_rs2;
@@ -188,38 +190,74 @@ module weft_array #(
       st_done_ready;
   logic               solitary_preload, station_busy;
   logic [7:0]         ld_entries, ex_entries, st_entries;
-  weft_reservation_station #(
-    .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES),
-    .ID_BITS(ID_BITS), .DIM(DIM),
-    .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .MAX_POOL(UNITS_MAX_POOL),
-    .PIXEL_REPEAT(UNITS_PIXEL_REPEAT), .STORE_ORDER(STORE_ORDER), .TRACE(TRACE)
-  ) u_station (
-    .clk_i, .rst_ni,
-    .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct),
-    .alloc_rs1_i(alloc_rs1),
-    .alloc_rs2_i(alloc_rs2), .alloc_from_matmul_i(alloc_from_matmul),
-    .alloc_from_conv_i(alloc_from_conv),
-    .ld_valid_o(ld_valid), .ld_ready_i(ld_ready), .ld_funct_o(ld_funct), .ld_rs1_o(ld_rs1),
-    .ld_rs2_o(ld_rs2),
-    .ld_id_o(ld_id),
-    .ex_valid_o(ex_valid), .ex_ready_i(ex_ready), .ex_funct_o(ex_funct), .ex_rs1_o(ex_rs1),
-    .ex_rs2_o(ex_rs2),
-    .ex_id_o(ex_id),
-    .st_valid_o(st_valid), .st_ready_i(st_ready), .st_funct_o(st_funct), .st_rs1_o(st_rs1),
-    .st_rs2_o(st_rs2),
-    .st_id_o(st_id),
-    .ld_done_valid_i(ld_done_valid), .ld_done_ready_o(ld_done_ready), .ld_done_id_i(ld_done_id),
-    .ex_done_valid_i(ex_done_valid), .ex_done_ready_o(ex_done_ready), .ex_done_id_i(ex_done_id),
-    .st_done_valid_i(st_done_valid), .st_done_ready_o(st_done_ready), .st_done_id_i(st_done_id),
-    .ex_solitary_preload_i(solitary_preload),
-    .matmul_ld_completed_o(matmul_ld_completed), .matmul_ex_completed_o(matmul_ex_completed),
-    .matmul_st_completed_o(matmul_st_completed), .conv_ld_completed_o(conv_ld_completed),
-    .conv_ex_completed_o(conv_ex_completed), .conv_st_completed_o(conv_st_completed),
-    .busy_o(station_busy), .ld_count_o(ld_entries), .ex_count_o(ex_entries),
-    .st_count_o(st_entries),
-    .trace_alloc_o, .trace_alloc_funct_o, .trace_alloc_rs1_o, .trace_alloc_rs2_o,
-    .trace_issue_valid_o, .trace_issue_index_o, .trace_done_valid_o, .trace_done_index_o
-  );
+  if (SYNC_BY == weft_pkg::SYNC_BY_TOKENS) begin : g_tokens
+    weft_token_queues #(
+      .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES),
+      .ID_BITS(ID_BITS), .TOKEN_BITS(SYNC_TOKEN_BITS), .TRACE(TRACE)
+    ) u_queues (
+      .clk_i, .rst_ni,
+      .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct),
+      .alloc_rs1_i(alloc_rs1),
+      .alloc_rs2_i(alloc_rs2),
+      .ld_valid_o(ld_valid), .ld_ready_i(ld_ready), .ld_funct_o(ld_funct), .ld_rs1_o(ld_rs1),
+      .ld_rs2_o(ld_rs2),
+      .ld_id_o(ld_id),
+      .ex_valid_o(ex_valid), .ex_ready_i(ex_ready), .ex_funct_o(ex_funct), .ex_rs1_o(ex_rs1),
+      .ex_rs2_o(ex_rs2),
+      .ex_id_o(ex_id),
+      .st_valid_o(st_valid), .st_ready_i(st_ready), .st_funct_o(st_funct), .st_rs1_o(st_rs1),
+      .st_rs2_o(st_rs2),
+      .st_id_o(st_id),
+      .ld_done_valid_i(ld_done_valid), .ld_done_ready_o(ld_done_ready), .ld_done_id_i(ld_done_id),
+      .ex_done_valid_i(ex_done_valid), .ex_done_ready_o(ex_done_ready), .ex_done_id_i(ex_done_id),
+      .st_done_valid_i(st_done_valid), .st_done_ready_o(st_done_ready), .st_done_id_i(st_done_id),
+      .ex_solitary_preload_i(solitary_preload),
+      .busy_o(station_busy), .ld_count_o(ld_entries), .ex_count_o(ex_entries),
+      .st_count_o(st_entries),
+      .trace_alloc_o, .trace_alloc_funct_o, .trace_alloc_rs1_o, .trace_alloc_rs2_o,
+      .trace_issue_valid_o, .trace_issue_index_o, .trace_done_valid_o, .trace_done_index_o
+    );
+    // Without loop units nothing counts these.
+    assign {matmul_ld_completed, matmul_ex_completed, matmul_st_completed} = '0;
+    assign {conv_ld_completed, conv_ex_completed, conv_st_completed} = '0;
+    // verilator lint_off UNUSED
+    logic unused;
+    assign unused = &{1'b0, alloc_from_matmul, alloc_from_conv};
+    // verilator lint_on UNUSED
+  end else begin : g_station
+    weft_reservation_station #(
+      .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES),
+      .ID_BITS(ID_BITS), .DIM(DIM),
+      .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .MAX_POOL(UNITS_MAX_POOL),
+      .PIXEL_REPEAT(UNITS_PIXEL_REPEAT), .STORE_ORDER(STORE_ORDER), .TRACE(TRACE)
+    ) u_station (
+      .clk_i, .rst_ni,
+      .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct),
+      .alloc_rs1_i(alloc_rs1),
+      .alloc_rs2_i(alloc_rs2), .alloc_from_matmul_i(alloc_from_matmul),
+      .alloc_from_conv_i(alloc_from_conv),
+      .ld_valid_o(ld_valid), .ld_ready_i(ld_ready), .ld_funct_o(ld_funct), .ld_rs1_o(ld_rs1),
+      .ld_rs2_o(ld_rs2),
+      .ld_id_o(ld_id),
+      .ex_valid_o(ex_valid), .ex_ready_i(ex_ready), .ex_funct_o(ex_funct), .ex_rs1_o(ex_rs1),
+      .ex_rs2_o(ex_rs2),
+      .ex_id_o(ex_id),
+      .st_valid_o(st_valid), .st_ready_i(st_ready), .st_funct_o(st_funct), .st_rs1_o(st_rs1),
+      .st_rs2_o(st_rs2),
+      .st_id_o(st_id),
+      .ld_done_valid_i(ld_done_valid), .ld_done_ready_o(ld_done_ready), .ld_done_id_i(ld_done_id),
+      .ex_done_valid_i(ex_done_valid), .ex_done_ready_o(ex_done_ready), .ex_done_id_i(ex_done_id),
+      .st_done_valid_i(st_done_valid), .st_done_ready_o(st_done_ready), .st_done_id_i(st_done_id),
+      .ex_solitary_preload_i(solitary_preload),
+      .matmul_ld_completed_o(matmul_ld_completed), .matmul_ex_completed_o(matmul_ex_completed),
+      .matmul_st_completed_o(matmul_st_completed), .conv_ld_completed_o(conv_ld_completed),
+      .conv_ex_completed_o(conv_ex_completed), .conv_st_completed_o(conv_st_completed),
+      .busy_o(station_busy), .ld_count_o(ld_entries), .ex_count_o(ex_entries),
+      .st_count_o(st_entries),
+      .trace_alloc_o, .trace_alloc_funct_o, .trace_alloc_rs1_o, .trace_alloc_rs2_o,
+      .trace_issue_valid_o, .trace_issue_index_o, .trace_done_valid_o, .trace_done_index_o
+    );
+  end
 
   // --- load controller ---------------------------------------------------------------------------
   logic        ldq_valid, ldq_ready, ldq_acc_width, ldq_packed, ldq_zeros, lda_valid, load_busy,

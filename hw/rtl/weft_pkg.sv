@@ -13,5 +13,8 @@ package weft_pkg;
 
   localparam int STORE_ORDER_ISSUED = 0;     // a store waits until older stores have issued
   localparam int STORE_ORDER_COMPLETED = 1;  // ... have completed
+
+  localparam int SYNC_BY_STATION = 0;
+  localparam int SYNC_BY_TOKENS = 1;
 endpackage
 // verilator lint_on UNUSED

@@ -232,6 +232,12 @@ static void impossible_combinations_are_refused(void **state) {
       {"units: {normaliser: true}\naccumulator: {narrow_reads: false, execute_reads: false}\n",
        "t:1:21: error: units.normaliser true needs accumulator.narrow_reads true: normalised rows leave as scaled "
        "int8\n"},
+      {"sync: {by: tokens}\nunits: {loop_matmul: false}\n",
+       "t:1:12: error: units.loop_conv true unrolls into commands without tokens; sync.by tokens needs "
+       "units.loop_matmul and units.loop_conv false\n"},
+      {"sync: {by: tokens}\nunits: {loop_matmul: false, loop_conv: false}\nstore: {order: completed}\n",
+       "t:3:16: error: store.order completed is a wait of the reservation station; sync.by tokens needs store.order "
+       "issued\n"},
       {"units: {normaliser: true, activation: false}\n",
        "t:1:21: error: units.normaliser true needs units.activation true: layer norm, softmax and GELU are "
        "activations\n"},

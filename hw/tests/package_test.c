@@ -140,7 +140,7 @@ static void check_values(const hw_param *param, const char *package) {
 
 static void the_values_of_enumerations_have_names(void **state) {
   (void)state;
-  static const char *const names[] = {"mesh.dataflow", "scratchpad.read_pipeline", "store.order"};
+  static const char *const names[] = {"mesh.dataflow", "scratchpad.read_pipeline", "store.order", "sync.by"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     check_values(hw_param_find(names[i]), source_of("weft_pkg.sv"));
 }

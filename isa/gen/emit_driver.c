@@ -10,7 +10,8 @@ static const char preamble[] =
     "//\n"
     "// weft_X(...) issues instruction X with its fields as arguments, in the order of the instruction table; argument "
     "bits\n"
-    "// beyond a field are dropped. f32 arguments are bit patterns: weft_f32(1.5f). Instructions whose layout depends "
+    "// beyond a field are dropped (those of rows are tokens). f32 arguments are bit patterns: weft_f32(1.5f). "
+    "Instructions whose layout depends "
     "on the\n"
     "// ISA revision end in _r1 or _r2. weft_command issues any command from raw operands.\n"
     "// With WEFT_NATIVE defined every command calls weft_native_command instead, which the program that includes "
@@ -76,7 +77,10 @@ static void emit_events(FILE *out, const gen_events *events, const char *name) {
   fprintf(out, "};\n\n");
 }
 
-static bool is_argument(const gen_field *field) { return field->type != GEN_RESERVED && field->type != GEN_CONST; }
+// Wrappers give no tokens: their bits stay zero.
+static bool is_argument(const gen_field *field) {
+  return field->type != GEN_RESERVED && field->type != GEN_CONST && field->type != GEN_TOKEN;
+}
 
 static void emit_arguments(FILE *out, const gen_insn *insn) {
   bool first = true;
@@ -87,6 +91,15 @@ static void emit_arguments(FILE *out, const gen_insn *insn) {
     first = false;
   }
   if (first) fprintf(out, "void");
+}
+
+// True: above the field there are tokens alone. What is too much for it then sets tokens, and is refused.
+static bool below_tokens(const gen_insn *insn, const gen_field *field) {
+  for (size_t i = 0; i < insn->field_count; i++) {
+    const gen_field *other = &insn->fields[i];
+    if (other->reg == field->reg && other->lsb > field->msb && other->type != GEN_TOKEN) return false;
+  }
+  return true;
 }
 
 // A field that fills its argument's type, or ends at bit 63 and so loses its excess in the shift, needs no mask.
@@ -100,7 +113,7 @@ static void emit_operand(FILE *out, const gen_insn *insn, unsigned reg) {
     fprintf(out, "%s", first ? "" : " | ");
     first = false;
     unsigned width = gen_width(field);
-    if (width == 64 || width == 32 || field->msb == 63)
+    if (width == 64 || width == 32 || field->msb == 63 || below_tokens(insn, field))
       fprintf(out, "(uint64_t)%s", field->name);
     else
       fprintf(out, "((uint64_t)%s & 0x%llx)", field->name, ULL(gen_ones(width)));

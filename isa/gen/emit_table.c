@@ -80,11 +80,11 @@ static void emit_denies(FILE *out, const gen_insn *insn) {
   fprintf(out, "};\n");
 }
 
-static uint64_t reserved_bits(const gen_insn *insn, unsigned reg) {
+static uint64_t bits_of_type(const gen_insn *insn, unsigned reg, gen_type type) {
   uint64_t bits = 0;
   for (size_t i = 0; i < insn->field_count; i++) {
     const gen_field *field = &insn->fields[i];
-    if (field->reg == reg && field->type == GEN_RESERVED) bits |= gen_ones(gen_width(field)) << field->lsb;
+    if (field->reg == reg && field->type == type) bits |= gen_ones(gen_width(field)) << field->lsb;
   }
   return bits;
 }
@@ -108,8 +108,10 @@ static void emit_insn(FILE *out, const gen_insn *insn) {
           insn->revision == 0 ? (1U << GEN_REVISIONS) - 1 : 1U << (insn->revision - 1));
   emit_array(out, name.text, "fields", named_index(insn, insn->field_count));
   emit_array(out, name.text, "denies", insn->deny_count);
-  fprintf(out, "UINT64_C(0x%llx), UINT64_C(0x%llx), ", ULL(reserved_bits(insn, 1)), ULL(reserved_bits(insn, 2)));
-  fprintf(out, "UINT64_C(0x%llx), ", ULL(gen_selector(insn, 1)));
+  fprintf(out, "UINT64_C(0x%llx), UINT64_C(0x%llx), ", ULL(bits_of_type(insn, 1, GEN_RESERVED)),
+          ULL(bits_of_type(insn, 2, GEN_RESERVED)));
+  fprintf(out, "UINT64_C(0x%llx), UINT64_C(0x%llx), ", ULL(gen_selector(insn, 1)),
+          ULL(bits_of_type(insn, 2, GEN_TOKEN)));
   gen_string(out, insn->meaning);
   fprintf(out, "},\n");
 }

@@ -26,7 +26,8 @@
   X(elems, ELEMS, 0)          \
   X(dram, DRAM, 64)           \
   X(local, LOCAL_ADDRESS, 32) \
-  X(f32, F32, 32)
+  X(f32, F32, 32)             \
+  X(token, TOKEN, 1)
 
 #define GEN_UNITS(X)          \
   X(execute, EXECUTE)         \

@@ -20,6 +20,8 @@ static void expect_text(unsigned revision, unsigned funct, uint64_t rs1, uint64_
 static void known_commands_have_known_texts(void **state) {
   (void)state;
   expect_text(1, 2, 0x80010000, UINT64_C(0x0010004000000040), "mvin dram=0x80010000 local=sp:0x40 cols=64 rows=16");
+  expect_text(1, 2, 0x80010000, UINT64_C(0x6010004000000040),
+              "mvin dram=0x80010000 local=sp:0x40 cols=64 rows=16 pop_store=1 push_execute=1");
   expect_text(1, 3, 0x1000, UINT64_C(0x00100010e0000001), "mvout dram=0x1000 local=acc:0x1+acc+full cols=16 rows=16");
   expect_text(1, 6, UINT64_C(0x00100010ffffffff), UINT64_C(0x00040008c0000010),
               "preload local=garbage cols=16 rows=16 dest=acc:0x10+acc dest_cols=8 dest_rows=4");

@@ -246,6 +246,7 @@ typedef struct cycle_engine {
   struct cycle_load_controller *load;
   struct cycle_store_controller *store;
   struct cycle_station *station;
+  struct cycle_tokens *tokens;  // NULL: the array has a station
   struct cycle_front_end *front;
   struct cycle_pass *pass;
   struct cycle_counters *counters;

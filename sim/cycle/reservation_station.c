@@ -10,6 +10,8 @@
 // its place in the file when it completes; room is that of the start of the cycle, so a freed place is remembered until
 // the next one.
 //
+// An array with sync.by tokens has none: token_queues.c takes its place behind the same functions.
+//
 // Order within a cycle: what can issue is looked at first (a completion of this cycle lets others issue in the next
 // one), then come the completion port, the issues and, from the front end, the allocation. The records of a cycle are
 // told when the front end is through (cycle_station_tell).
@@ -23,7 +25,9 @@
 #include "sim/cycle/command_rows.h"
 #include "sim/cycle/execute_controller.h"
 #include "sim/cycle/load_controller.h"
+#include "sim/cycle/station_records.h"
 #include "sim/cycle/store_controller.h"
+#include "sim/cycle/token_queues.h"
 
 enum { ENTRIES_MAX = 64 };
 
@@ -51,19 +55,10 @@ typedef struct file {
   uint8_t order[ENTRIES_MAX];     // a ring
 } file;
 
-// The records of a cycle, kept only while a listener (c->sink) wants them.
-typedef struct records {
-  const entry *allocated;  // NULL: none
-  bool any, done;
-  uint8_t issued;  // by class
-  uint8_t done_class;
-  uint32_t done_index, issued_index[SIM_CLASSES];
-} records;
-
 typedef struct cycle_station {
   uint8_t issuable;   // by class: the oldest entry that has not issued waits for nothing
   uint64_t freed_at;  // cycle in which an entry became free last + 1
-  records records;
+  cycle_records records;
   file files[SIM_CLASSES];
   uint64_t allocated_at;  // cycle of the last allocation + 1
   sim_class allocated_class;
@@ -90,6 +85,10 @@ static void create_file(file *f, uint32_t entries) {
 }
 
 void cycle_station_create(cycle_engine *c) {
+  if (c->array->sync.by == HW_SYNC_TOKENS) {
+    cycle_tokens_create(c);
+    return;
+  }
   cycle_station *s = c->station = WF_NEW(cycle_station);
   create_file(&s->files[SIM_CLASS_LOAD], c->array->load.reservation_entries);
   create_file(&s->files[SIM_CLASS_EXECUTE], c->array->execute.reservation_entries);
@@ -101,6 +100,7 @@ void cycle_station_create(cycle_engine *c) {
 }
 
 void cycle_station_destroy(cycle_engine *c) {
+  cycle_tokens_destroy(c);
   if (c->station == NULL) return;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     file *f = &c->station->files[unit];
@@ -133,7 +133,9 @@ static void release(cycle_engine *c, uint64_t now, const entry *done) {
   }
 }
 
-bool cycle_station_freed(const cycle_engine *c, uint64_t now) { return c->station->freed_at == now + 1; }
+bool cycle_station_freed(const cycle_engine *c, uint64_t now) {
+  return c->tokens != NULL ? cycle_tokens_freed(c, now) : c->station->freed_at == now + 1;
+}
 
 static void note_free(cycle_engine *c, uint64_t now, file *f, unsigned id) {
   cycle_station *s = c->station;
@@ -157,12 +159,7 @@ static void complete(cycle_engine *c, uint64_t now, sim_class unit, unsigned id)
 
 static void complete_at_port(cycle_engine *c, uint64_t now, sim_class unit) {
   unsigned id = c->w.done[unit].id;
-  if (c->sink.event != NULL) {
-    records *r = &c->station->records;
-    r->any = r->done = true;
-    r->done_class = (uint8_t)unit;
-    r->done_index = c->station->files[unit].entries[id].index;
-  }
+  if (c->sink.event != NULL) cycle_records_done(&c->station->records, unit, c->station->files[unit].entries[id].index);
   complete(c, now, unit, id);
 }
 
@@ -189,12 +186,6 @@ static unsigned issues(const cycle_engine *c, uint64_t now) {
   return classes;
 }
 
-static void note_issue(cycle_station *s, sim_class unit, uint32_t index) {
-  s->records.any = true;
-  s->records.issued |= (uint8_t)(1u << unit);
-  s->records.issued_index[unit] = index;
-}
-
 static void issue(cycle_engine *c, uint64_t now, sim_class unit) {
   static void (*const take[SIM_CLASSES])(cycle_engine *, uint64_t, const cycle_issue *) = {
       [SIM_CLASS_LOAD] = cycle_load_take,
@@ -206,13 +197,17 @@ static void issue(cycle_engine *c, uint64_t now, sim_class unit) {
   f->first = (uint8_t)((f->first + 1) % ENTRIES_MAX);
   f->waiting--;
   const entry *e = &f->entries[id];
-  if (c->sink.event != NULL) note_issue(s, unit, e->index);
+  if (c->sink.event != NULL) cycle_records_issued(&s->records, unit, e->index);
   take[unit](c, now, &e->command);
   if (e->completes_at_issue) complete(c, now, unit, id);
   look_at_oldest(c, now, unit);
 }
 
 void cycle_station_room(cycle_engine *c, uint64_t now) {
+  if (c->tokens != NULL) {
+    cycle_tokens_room(c, now);
+    return;
+  }
   if ((c->issuable >> SIM_CLASS_EXECUTE & 1) != 0) look_at_oldest(c, now, SIM_CLASS_EXECUTE);
 }
 
@@ -226,9 +221,13 @@ static bool busy(const cycle_station *s, bool solitary_preload) {
   return s->files[SIM_CLASS_EXECUTE].entries[id].command.insn != ISA_PRELOAD;
 }
 
-bool cycle_station_busy(const cycle_engine *c) { return busy(c->station, cycle_execute_solitary_preload(c)); }
+bool cycle_station_busy(const cycle_engine *c) {
+  const bool solitary = cycle_execute_solitary_preload(c);
+  return c->tokens != NULL ? cycle_tokens_busy(c, solitary) : busy(c->station, solitary);
+}
 
 bool cycle_station_step(cycle_engine *c, uint64_t now) {
+  if (c->tokens != NULL) return cycle_tokens_step(c, now);
   const cycle_done *done = c->w.done;
   if (c->counting && busy(c->station, c->w.solitary_preload)) cycle_event(c, ISA_EVENT_STATION_BUSY);
   c->wake[CYCLE_STATION] = CYCLE_NEVER;
@@ -336,6 +335,7 @@ static void allocate(cycle_engine *c, uint64_t now, const cycle_front_command *f
 }
 
 bool cycle_station_full(const cycle_engine *c, sim_class unit) {
+  if (c->tokens != NULL) return cycle_tokens_full(c, unit);
   const file *f = &c->station->files[unit];
   return f->valid == f->all;
 }
@@ -344,21 +344,23 @@ bool cycle_station_take(cycle_engine *c, uint64_t now, const cycle_front_command
   cycle_station *s = c->station;
   *unit = cycle_station_class(command->insn);
   assert(*unit != SIM_CLASSES && "the checker lets no other command pass");
+  if (c->tokens != NULL) return cycle_tokens_take(c, now, command, *unit);
   const file *f = &s->files[*unit];
   uint64_t room = free_entries(c, now, f);
   if (room == 0) return false;
   unsigned id = take_lowest(&room);
   allocate(c, now, command, *unit, id);
-  if (c->sink.event != NULL) {
-    s->records.any = true;
-    s->records.allocated = &f->entries[id];
-  }
+  if (c->sink.event != NULL) cycle_records_allocated(&s->records, s->allocated - 1, command);
   s->allocated_at = now + 1;
   s->allocated_class = *unit;
   return true;
 }
 
 void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[SIM_CLASSES]) {
+  if (c->tokens != NULL) {
+    cycle_tokens_counts(c, now, counts);
+    return;
+  }
   const cycle_station *s = c->station;
   for (unsigned unit = 0; unit < SIM_CLASSES; unit++) {
     const file *f = &s->files[unit];
@@ -368,31 +370,6 @@ void cycle_station_counts(const cycle_engine *c, uint64_t now, unsigned counts[S
   }
 }
 
-// ---- records
-
-static void tell(const cycle_engine *c, uint64_t now, sim_event event) {
-  event.cycle = now;
-  c->sink.event(c->sink.context, &event);
-}
-
-static void tell_alloc(const cycle_engine *c, uint64_t now, const entry *e) {
-  tell(c, now,
-       (sim_event){.kind = SIM_EVENT_ALLOC,
-                   .unit = SIM_CLASSES,
-                   .index = e->index,
-                   .rs1 = e->command.rs1,
-                   .rs2 = e->command.rs2,
-                   .funct = (uint8_t)isa_insn_at(e->command.insn)->funct});
-}
-
 void cycle_station_tell(cycle_engine *c, uint64_t now) {
-  records *r = &c->station->records;
-  if (!r->any) return;
-  if (r->allocated != NULL) tell_alloc(c, now, r->allocated);
-  for (unsigned unit = 0; unit < SIM_CLASSES; unit++)
-    if ((r->issued >> unit & 1) != 0)
-      tell(c, now, (sim_event){.kind = SIM_EVENT_ISSUE, .unit = (sim_class)unit, .index = r->issued_index[unit]});
-  if (r->done)
-    tell(c, now, (sim_event){.kind = SIM_EVENT_DONE, .unit = (sim_class)r->done_class, .index = r->done_index});
-  *r = (records){0};
+  cycle_records_tell(c, now, c->tokens != NULL ? cycle_tokens_records(c) : &c->station->records);
 }

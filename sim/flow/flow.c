@@ -151,6 +151,13 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
   return &e->base;
 }
 
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
+  if (array->sync.by != HW_SYNC_TOKENS) return make(array, memory);
+  wf_error(diag, wf_in_file(NULL), "engine flow has no tokens, and array %s has sync.by tokens", array->name);
+  wf_hint(diag, "use --engine cycle, ref or rtl");
+  return NULL;
+}
+
 static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   if (options->wave != NULL || options->disturb != 0) {
@@ -159,15 +166,11 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
     wf_hint(diag, "use --engine cycle or rtl");
     return NULL;
   }
-  sim_engine *engine = make(array, memory);
+  sim_engine *engine = create(array, memory, diag);
+  if (engine == NULL) return NULL;
   of(engine)->every_burst = options->every_cycle;
   of(engine)->front.passing.over = options->every_cycle;
   return engine;
-}
-
-static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
-  (void)diag;
-  return make(array, memory);
 }
 
 // ---- commands

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "sim/gen/gen_private.h"
+#include "sim/tokens/give.h"
 
 enum {
   MARGIN_BYTES = 128,
@@ -57,6 +58,33 @@ static void append(sim_gen_program *p, const sim_gen_item *item) {
   p->count++;
 }
 
+// Commands on an array with tokens get those that a station's order asks for, and with `r` some more.
+static uint64_t more_order(void *context, uint64_t least, uint64_t most) {
+  sim_gen_random *r = context;
+  return sim_gen_one_in(r, 6) ? (uint64_t)sim_gen_in(r, (int64_t)least, (int64_t)most) : least;
+}
+
+static void give_tokens(sim_gen_program *p, sim_gen_random *r) {
+  if (p->array->sync.by != HW_SYNC_TOKENS) return;
+  tokens_giver *giver = tokens_giver_create(p->array);
+  if (r != NULL) tokens_giver_add(giver, more_order, r);
+  for (size_t i = 0; i < p->count; i++) {
+    const arch_command *command = &p->items[i].command;
+    if (p->items[i].fence)
+      tokens_giver_fence(giver);
+    else
+      tokens_giver_command(giver, command->insn, command->rs1, command->rs2);
+  }
+  uint64_t number = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    arch_command *command = &p->items[i].command;
+    if (p->items[i].fence) continue;
+    const arch_tokens tokens = tokens_giver_of(giver, number++);
+    if (command->insn->tokens != 0) command->rs2 = arch_tokens_set(command->insn, command->rs2, tokens);
+  }
+  tokens_giver_destroy(giver);
+}
+
 sim_gen_program *sim_gen_program_copy(const sim_gen_program *from, const bool *kept) {
   sim_gen_program *to = WF_NEW(sim_gen_program);
   to->array = from->array;
@@ -66,6 +94,7 @@ sim_gen_program *sim_gen_program_copy(const sim_gen_program *from, const bool *k
   memcpy(to->image, from->image, from->image_bytes);
   for (size_t i = 0; i < from->count; i++)
     if (kept == NULL || kept[i]) append(to, &from->items[i]);
+  if (kept != NULL) give_tokens(to, NULL);
   return to;
 }
 
@@ -422,6 +451,7 @@ sim_gen_program *sim_gen_program_create(const hw_array *array, uint64_t seed, co
   dump_memory(&g, false);
   dump_memory(&g, true);
   if (counts) all_counters(&g, false);
+  give_tokens(g.program, &g.r);
   sim_gen_judge_destroy(g.judge);
   sim_gen_judge_destroy(g.trial);
   return g.program;

@@ -9,6 +9,7 @@
 
 #include "arch/check.h"
 #include "arch/settle.h"
+#include "arch/tokens.h"
 #include "base/alloc.h"
 #include "sim/cycle/command_rows.h"
 #include "sim/races/bytes.h"
@@ -20,7 +21,7 @@
 const char *const races_unit_names[RACES_UNITS] = {"hart", "load", "execute", "store", "memory"};
 const char *const races_place_names[RACES_PLACES] = {"memory", "scratchpad", "accumulator"};
 
-enum { UNITS = 3, ROOM = 1024 };
+enum { UNITS = 3, ROOM = 1024, TOKENS = 512 };  // more than a counter holds and a preload keeps back
 static const races_unit units[UNITS] = {RACES_LOAD, RACES_EXECUTE, RACES_STORE};
 
 // A primitive that may still be in the station.
@@ -28,7 +29,7 @@ typedef struct entry {
   races_access access;
   uint64_t unit_number;  // of its unit, from 1
   races_clock clock;     // what certainly came before its start
-  cycle_rows compared;   // by the station
+  cycle_rows compared;   // by a station
   races_touched touched;
 } entry;
 
@@ -56,6 +57,8 @@ typedef struct races_engine {
   arch_settling settling;
   unsigned ignored;  // orders
   cycle_row_config compared;
+  races_clock *pushed[ARCH_UNITS][ARCH_UNITS];  // by giver and taker: what the tokens that wait tell, a ring
+  uint32_t oldest[ARCH_UNITS][ARCH_UNITS], waiting[ARCH_UNITS][ARCH_UNITS];
   window windows[RACES_UNITS];  // of the three units
   races_clock fenced;           // at the last fence
   bool loops;                   // a loop command came since then
@@ -113,6 +116,31 @@ static void wait_in_station(const races_engine *r, const entry *e, races_clock *
   }
 }
 
+// On an array with tokens: what those that it pops tell.
+static void wait_for_tokens(races_engine *r, const entry *e, races_clock *clock) {
+  const arch_command *p = &e->access.primitive;
+  const unsigned to = arch_unit_of(p->insn), pops = arch_tokens_of(p->insn, p->rs2).pops;
+  for (unsigned from = 0; from < ARCH_UNITS; from++) {
+    if ((pops >> from & 1) == 0) continue;
+    const uint32_t at = r->oldest[from][to]++ % TOKENS;
+    r->waiting[from][to]--;
+    if ((r->ignored & RACES_STATION) == 0) races_clock_join(clock, &r->pushed[from][to][at]);
+  }
+}
+
+// That it and all older commands of its unit are done.
+static void push_tokens(races_engine *r, const entry *e) {
+  const arch_command *p = &e->access.primitive;
+  const unsigned from = arch_unit_of(p->insn), pushes = arch_tokens_of(p->insn, p->rs2).pushes;
+  for (unsigned to = 0; to < ARCH_UNITS; to++) {
+    if ((pushes >> to & 1) == 0) continue;
+    assert(r->waiting[from][to] < TOKENS);
+    races_clock *told = &r->pushed[from][to][(r->oldest[from][to] + r->waiting[from][to]++) % TOKENS];
+    *told = e->clock;
+    told->of[e->access.unit] = e->unit_number;
+  }
+}
+
 // Of stores that are done, those whose rows have left the way to memory.
 static uint64_t settled(const races_engine *r, uint64_t done) {
   const uint64_t *rows = r->rows_of_stores;
@@ -127,13 +155,16 @@ static uint64_t settled(const races_engine *r, uint64_t done) {
   return low;
 }
 
-static void find_clock(const races_engine *r, entry *e) {
+static void find_clock(races_engine *r, entry *e) {
   races_clock clock = r->fenced;
   wait_for_room(r, &clock);
   // What a unit's last command waited for, the next one need not wait for; loads of a loop have orders of their own.
   const entry *last = entry_at(&r->windows[e->access.unit], 0);
   if (last != NULL && !(r->loops && e->access.unit == RACES_LOAD)) races_clock_join(&clock, &last->clock);
-  wait_in_station(r, e, &clock);
+  if (r->array->sync.by == HW_SYNC_TOKENS)
+    wait_for_tokens(r, e, &clock);
+  else
+    wait_in_station(r, e, &clock);
   if (!r->loops && (r->ignored & RACES_ROOM) == 0)
     clock.of[RACES_MEMORY] = newer(clock.of[RACES_MEMORY], settled(r, clock.of[RACES_STORE]));
   e->clock = clock;
@@ -274,11 +305,12 @@ static void note_rows(races_engine *r, uint64_t store, uint64_t rows) {
 
 static void follow(races_engine *r, races_unit unit, const arch_command *primitive) {
   window *w = &r->windows[unit];
-  entry e = {.access = {.unit = unit, .number = r->report.primitives, .command = *r->program, .primitive = *primitive},
-             .unit_number = w->count + 1,
-             .compared = cycle_command_rows(&r->derived, r->array->units.pixel_repeat, &r->compared,
-                                            primitive->insn->id, primitive->rs1, primitive->rs2),
-             .touched = races_touched_by(r->array, &r->derived, arch_checker_config(r->checker), primitive)};
+  entry e = {
+      .access = {.unit = unit, .number = r->report.primitives, .command = *r->program, .primitive = *primitive},
+      .unit_number = w->count + 1,
+      .compared = cycle_command_rows(&r->derived, r->array->units.pixel_repeat, &r->compared, primitive->insn->id,
+                                     primitive->rs1, primitive->rs2 & ~primitive->insn->tokens),
+      .touched = races_touched_by(r->array, &r->derived, arch_checker_config(r->checker), primitive)};
   e.access.command.index = r->report.commands;
   find_clock(r, &e);
   compare_with_window(r, &e);
@@ -286,6 +318,7 @@ static void follow(races_engine *r, races_unit unit, const arch_command *primiti
   r->rows_now = 0;
   carry_out(r, primitive);
   r->now = NULL;
+  push_tokens(r, &e);
   w->entries[w->count++ % w->size] = e;
   if (unit == RACES_STORE) note_rows(r, w->count, r->rows_now);
 }
@@ -311,6 +344,9 @@ static void create_windows(races_engine *r) {
   const uint32_t sizes[RACES_UNITS] = {[RACES_LOAD] = r->array->load.reservation_entries,
                                        [RACES_EXECUTE] = r->array->execute.reservation_entries,
                                        [RACES_STORE] = r->array->store.reservation_entries};
+  for (int from = 0; from < UNITS; from++)
+    for (int to = 0; to < UNITS; to++)
+      if (from != to) r->pushed[from][to] = WF_NEW_ARRAY((size_t)TOKENS, races_clock);
   for (int u = 0; u < UNITS; u++) {
     window *w = &r->windows[units[u]];
     w->size = sizes[units[u]];
@@ -346,7 +382,10 @@ static void destroy(sim_engine *engine) {
   if (engine == NULL) return;
   races_engine *r = of(engine);
   r->memory->observer = (arch_memory_observer){0};
-  for (int u = 0; u < UNITS; u++) wf_free(r->windows[units[u]].entries);
+  for (int u = 0; u < UNITS; u++) {
+    wf_free(r->windows[units[u]].entries);
+    for (int to = 0; to < UNITS; to++) wf_free(r->pushed[u][to]);
+  }
   races_pages_end(&r->pages);
   races_pairs_end(&r->pairs);
   wf_free(r->rows_of_stores);

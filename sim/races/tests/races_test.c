@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "arch/settle.h"
+#include "arch/tokens.h"
 #include "base/alloc.h"
 #include "base/test.h"
 #include "sim/gen/judge.h"
@@ -245,6 +246,77 @@ static void well_defined_programs_have_none(void **state) {
   assert_true(found > 0);
 }
 
+// ---- tokens
+
+static hw_array with_tokens(uint64_t seed) {
+  hw_array array;
+  sim_gen_array(seed, &array);
+  array.sync.by = HW_SYNC_TOKENS;
+  array.sync.token_bits = 1 + (uint32_t)(seed % 4);
+  array.units.loop_matmul = array.units.loop_conv = false;
+  array.store.order = HW_STORE_ORDER_ISSUED;
+  return array;
+}
+
+// A program without the token that command `at` pushes to `to`, and without the pop that takes it. NULL: nobody does.
+static sim_gen_program *without_token(const sim_gen_program *program, size_t at, unsigned to) {
+  sim_gen_program *less = sim_gen_program_copy(program, NULL);
+  const unsigned from = arch_unit_of(program->items[at].command.insn);
+  unsigned ahead = 0;
+  for (size_t i = 0; i < at; i++) {
+    if (program->items[i].fence) continue;
+    const arch_command *c = &program->items[i].command;
+    const arch_tokens tokens = arch_tokens_of(c->insn, c->rs2);
+    if (arch_unit_of(c->insn) == from) ahead += tokens.pushes >> to & 1;
+    if (arch_unit_of(c->insn) == to) ahead -= tokens.pops >> from & 1;
+  }
+  for (size_t i = at; i < program->count; i++) {
+    if (program->items[i].fence) continue;
+    arch_command *c = &less->items[i].command;
+    arch_tokens tokens = arch_tokens_of(c->insn, c->rs2);
+    if (i == at) tokens.pushes &= (uint8_t) ~(1u << to);
+    const bool pops = arch_unit_of(c->insn) == to && (tokens.pops >> from & 1) != 0;
+    const bool taken = pops && ahead-- == 0;
+    if (taken) tokens.pops &= (uint8_t) ~(1u << from);
+    if (c->insn->tokens != 0) c->rs2 = arch_tokens_set(c->insn, c->rs2, tokens);
+    if (taken) return less;
+  }
+  sim_gen_program_destroy(less);
+  return NULL;
+}
+
+static void leave_out_tokens(const sim_gen_program *program, unsigned *left_out, unsigned *found) {
+  for (size_t i = 0; i < program->count; i++) {
+    if (program->items[i].fence) continue;
+    const arch_command *c = &program->items[i].command;
+    const arch_tokens tokens = arch_tokens_of(c->insn, c->rs2);
+    for (unsigned to = 0; to < ARCH_UNITS; to++) {
+      sim_gen_program *less = (tokens.pushes >> to & 1) != 0 ? without_token(program, i, to) : NULL;
+      if (less == NULL) continue;
+      ++*left_out;
+      *found += races_of(less) != 0;
+      sim_gen_program_destroy(less);
+    }
+  }
+}
+
+// The tokens that the generator gives leave no race, and most of them are needed: some others are drawn.
+static void programs_with_tokens_have_none(void **state) {
+  (void)state;
+  enum { PROGRAMS = 200, THINNED = 20 };
+  unsigned left_out = 0, found = 0;
+  for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+    const hw_array array = with_tokens(seed);
+    sim_gen_program *program = sim_gen_program_create(&array, seed, &(sim_gen_options){.steps = 80});
+    const uint64_t races = races_of(program);
+    if (races != 0) fail_msg("seed %" PRIu64 ": %" PRIu64 " races", seed, races);
+    if (seed <= THINNED) leave_out_tokens(program, &left_out, &found);
+    sim_gen_program_destroy(program);
+  }
+  print_message("%u tokens left out: %u programs with races\n", left_out, found);
+  assert_true(2 * found > left_out);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_load_behind_a_store_needs_a_fence),
@@ -255,6 +327,7 @@ int main(void) {
       cmocka_unit_test(the_station_orders_rows),
       cmocka_unit_test(rows_that_the_station_does_not_compare),
       cmocka_unit_test(well_defined_programs_have_none),
+      cmocka_unit_test(programs_with_tokens_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,6 +384,63 @@ static void test_loops_that_the_array_lacks_parts_of(void **state) {
   refused(NULL, ARCH_FAULT_ILLEGAL, "loop_ws: no tile rows: I is 0", "loop_ws");
 }
 
+// Tokens: given to an array that has none, popped before they are pushed, more than a counter holds.
+static hw_array with_tokens(void) {
+  hw_array array = machine_default_array();
+  array.sync.by = HW_SYNC_TOKENS;
+  array.sync.token_bits = 1;
+  array.units.loop_matmul = array.units.loop_conv = false;
+  return array;
+}
+
+static void one_to_execute(machine *m) {
+  loads(m);
+  give(m, "mvin dram=0x80000000 local=sp:0 rows=16 cols=16 push_execute=1");
+}
+
+static void taken_again(machine *m) {
+  one_to_execute(m);
+  give(m, "config_ex dataflow=ws acc_scale=1 a_stride=1 c_stride=1");
+  give(m, "preload local=sp:0 cols=16 rows=16 dest=acc:0 dest_cols=16 dest_rows=16 pop_load=1 push_store=1");
+}
+
+static void with_its_compute(machine *m) {
+  taken_again(m);
+  give(m, "compute_preloaded a=sp:0 a_cols=16 a_rows=16 bd=garbage bd_cols=16 bd_rows=16");
+}
+
+static void test_tokens(void **state) {
+  (void)state;
+  refused(loads, ARCH_FAULT_ILLEGAL,
+          "mvin: it pops or pushes tokens, and this array has a reservation station (sync.by station)",
+          "mvin dram=0x80000000 local=sp:0 rows=16 cols=16 push_execute=1");
+  const hw_array array = with_tokens();
+  static const char store[] = "mvout dram=0x80000000 local=acc:0 rows=16 cols=16 pop_execute=1";
+  refused_by(&array, loads, ARCH_FAULT_ILLEGAL,
+             "mvout: it pops a token of execute, and no older command has pushed one to store", store);
+  refused_by(&array, one_to_execute, ARCH_FAULT_ILLEGAL,
+             "mvin: 1 tokens from load to execute wait already, and sync.token_bits 1 counts to 1",
+             "mvin dram=0x80000000 local=sp:0 rows=16 cols=16 push_execute=1");
+  // A preload is done with its compute only.
+  refused_by(&array, taken_again, ARCH_FAULT_ILLEGAL,
+             "mvout: it pops a token of execute, and no older command has pushed one to store", store);
+  machine *m = machine_create(&array);
+  with_its_compute(m);
+  give(m, "%s", store);
+  machine_destroy(m);
+  refused_by(&array, loads, ARCH_FAULT_ILLEGAL, "loop_ws: this array has no such loop unroller", "loop_ws");
+}
+
+static void test_stores_that_no_token_orders(void **state) {
+  (void)state;
+  hw_array array = with_tokens();
+  array.isa.revision = 2;
+  refused_by(&array, NULL, ARCH_FAULT_ILLEGAL,
+             "mvout_spad: no token orders it with another store, and this array has no reservation station (sync.by "
+             "tokens)",
+             "mvout_spad");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_of_a_load),
@@ -402,6 +459,8 @@ int main(void) {
       cmocka_unit_test(test_loops_move_whole_bytes),
       cmocka_unit_test(test_faults_in_loops_name_loop_and_primitive),
       cmocka_unit_test(test_loops_that_the_array_lacks_parts_of),
+      cmocka_unit_test(test_tokens),
+      cmocka_unit_test(test_stores_that_no_token_orders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

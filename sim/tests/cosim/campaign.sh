@@ -14,6 +14,8 @@ mkdir -p "$dir" || exit 1
 # array, programs of the full campaign, programs of a batch
 table="a2-small 1000 50
 a2-tile 1000 50
+a2-tokens 500 50
+a4-tokens 500 50
 a4-full 1000 50
 a4-chip 1000 50
 a4-os 800 50

@@ -16,7 +16,7 @@
 
 typedef struct options {
   const char *engine, *against, *array, *out, *memo;
-  uint64_t seed, count, arrays, steps, isa, failures;
+  uint64_t seed, count, arrays, steps, isa, tokens, failures;
   uint32_t without, only;
   bool random_latency, check_only;
 } options;
@@ -27,6 +27,7 @@ static const char usage_text[] =
     "  --array NAME|FILE|random[:SEED]   the array (dim4); random: drawn from its own seed or --seed\n"
     "  --arrays N            with random: that many arrays, seeds counting up (1)\n"
     "  --isa 1|2             ISA revision of the array\n"
+    "  --tokens BITS         the array with tokens, counted in so many bits, in place of its reservation station\n"
     "  --seed N --count N    programs of seeds N, N+1, ... for each array (1, 100)\n"
     "  --latency random      another memory timing and random delays for each program\n"
     "  --steps N             length of the programs (drawn)\n"
@@ -80,8 +81,8 @@ static bool parse_option(const char *name, const char *value, options *o) {
   const struct {
     const char *name;
     uint64_t *to;
-  } numbers[] = {{"--seed", &o->seed},   {"--count", &o->count}, {"--arrays", &o->arrays},
-                 {"--steps", &o->steps}, {"--isa", &o->isa},     {"--failures", &o->failures}};
+  } numbers[] = {{"--seed", &o->seed}, {"--count", &o->count},       {"--arrays", &o->arrays}, {"--steps", &o->steps},
+                 {"--isa", &o->isa},   {"--failures", &o->failures}, {"--tokens", &o->tokens}};
   const struct {
     const char *name;
     const char **to;
@@ -134,6 +135,13 @@ static bool array_seed(const options *o, uint64_t *seed) {
   return strncmp(o->array, "random:", 7) == 0 && parse_number(o->array + 7, seed);
 }
 
+static void with_tokens(hw_array *array, uint32_t bits) {
+  array->sync.by = HW_SYNC_TOKENS;
+  array->sync.token_bits = bits;
+  array->units.loop_matmul = array->units.loop_conv = false;
+  array->store.order = HW_STORE_ORDER_ISSUED;
+}
+
 static bool load_array(const options *o, uint64_t number, hw_array *array) {
   uint64_t seed;
   wf_diag diag = wf_diag_to(stderr);
@@ -143,6 +151,7 @@ static bool load_array(const options *o, uint64_t number, hw_array *array) {
   else
     good = hw_array_load(array, o->array, &diag);
   if (o->isa == 1 || o->isa == 2) array->isa.revision = (uint32_t)o->isa;
+  if (o->tokens != 0) with_tokens(array, (uint32_t)o->tokens);
   return good && hw_array_check(array, NULL, &diag);
 }
 
@@ -175,6 +184,7 @@ static void tell_rerun(const options *o, const hw_array *array, uint64_t seed) {
   printf("  sim_cosim --engine %s --against %s --array %s%s --seed %" PRIu64 " --count 1%s", o->engine, o->against,
          drawn ? "random:" : "", drawn ? array->name + strlen("random-") : o->array, seed,
          o->random_latency ? " --latency random" : "");
+  if (o->tokens != 0) printf(" --tokens %" PRIu64, o->tokens);
   if (o->isa != 0) printf(" --isa %" PRIu64, o->isa);
   if (o->steps != 0) printf(" --steps %" PRIu64, o->steps);
   tell_names(" --only ", o->only, GEN_PARTS, part_name);
