@@ -57,6 +57,7 @@ static const char *const driver_texts[DRIVER_COUNT] = {
 static void count(const hw_array *a, double numbers[DRIVER_COUNT]) {
   const hw_derived d = hw_derive(a);
   const uint32_t entries = a->load.reservation_entries + a->execute.reservation_entries + a->store.reservation_entries;
+  const bool station = a->sync.by == HW_SYNC_STATION;
 #undef DRIVER
 #define DRIVER(NAME, number, text) numbers[DRIVER_##NAME] = (double)(number);
 #include "hw/cost.def"

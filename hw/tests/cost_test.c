@@ -57,6 +57,8 @@ static void synthesised(void **state) {
   assert_true(near(hw_cost_of(&dim4).part[HW_COST_STATION].value, factor * measured, 1e-3));
   more.execute.reservation_entries = 32;
   assert_true(near(hw_cost_of(&more).part[HW_COST_STATION].value, factor * 3619162, 1e-3));
+  more.sync.by = HW_SYNC_TOKENS;
+  assert_true(near(hw_cost_of(&more).part[HW_COST_STATION].value, factor * 1561214, 1e-3));
   more = dim4;
   more.dma.reads_in_flight = 64;
   const double by_reads = hw_cost_of(&more).part[HW_COST_DMA].value - hw_cost_of(&dim4).part[HW_COST_DMA].value;

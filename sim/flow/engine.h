@@ -15,6 +15,7 @@
 
 #include "arch/check.h"
 #include "arch/config.h"
+#include "arch/tokens.h"
 #include "base/number.h"
 #include "hw/array.h"
 #include "sim/cycle/command_rows.h"
@@ -359,6 +360,14 @@ typedef struct flow_alike {
 
 enum { FLOW_ALIKE_BITS = 6, FLOW_ALIKE = 1 << FLOW_ALIKE_BITS };
 
+// Tokens that wait, by giver and taker: the numbers of the commands that push them, a ring.
+enum { FLOW_TOKENS = 512 };  // more than a counter holds and a preload keeps back
+typedef struct flow_tokens {
+  arch_tokens given;  // to the command that enters
+  uint32_t pushed[SIM_CLASSES][SIM_CLASSES][FLOW_TOKENS];
+  uint32_t oldest[SIM_CLASSES][SIM_CLASSES], waiting[SIM_CLASSES][SIM_CLASSES];
+} flow_tokens;
+
 typedef struct flow_engine {
   sim_engine base;
   const hw_array *array;
@@ -382,6 +391,7 @@ typedef struct flow_engine {
   uint8_t loop_of[ISA_ID_COUNT];   // likewise: flow_loop_unit, or none
   bool configures[ISA_ID_COUNT];   // likewise
   uint32_t index;                  // commands that entered the station
+  flow_tokens *tokens;             // NULL: the array has a station
   flow_counts counts;
   flow_alike alike[2][FLOW_ALIKE];  // of computes, preloads: places follow from their registers
   arch_config counts_config;        // of the commands that were counted

@@ -120,6 +120,7 @@ static void destroy(sim_engine *engine) {
   flow_front_destroy(e);
   flow_memory_destroy(e->memory);
   arch_checker_destroy(e->checker);
+  wf_free(e->tokens);
   wf_free(e->sp_writes);
   wf_free(e->acc_results);
   wf_free(e->acc_adds);
@@ -151,13 +152,6 @@ static sim_engine *make(const hw_array *array, arch_memory *memory) {
   return &e->base;
 }
 
-static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
-  if (array->sync.by != HW_SYNC_TOKENS) return make(array, memory);
-  wf_error(diag, wf_in_file(NULL), "engine flow has no tokens, and array %s has sync.by tokens", array->name);
-  wf_hint(diag, "use --engine cycle, ref or rtl");
-  return NULL;
-}
-
 static sim_engine *create_with(const hw_array *array, arch_memory *memory, const sim_engine_options *options,
                                wf_diag *diag) {
   if (options->wave != NULL || options->disturb != 0) {
@@ -166,11 +160,15 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
     wf_hint(diag, "use --engine cycle or rtl");
     return NULL;
   }
-  sim_engine *engine = create(array, memory, diag);
-  if (engine == NULL) return NULL;
+  sim_engine *engine = make(array, memory);
   of(engine)->every_burst = options->every_cycle;
   of(engine)->front.passing.over = options->every_cycle;
   return engine;
+}
+
+static sim_engine *create(const hw_array *array, arch_memory *memory, wf_diag *diag) {
+  (void)diag;
+  return make(array, memory);
 }
 
 // ---- commands

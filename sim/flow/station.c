@@ -5,11 +5,15 @@
 //   issues   max(enters + 1, issue of the command before in its class + 1,
 //                1 + the cycle in which the command `queue` before left its unit's queue,     (ORDER)
 //                1 + the end of each older command whose rows it shares, one of them writing) (ROWS)
+// With tokens in place of the station a command waits for those that pushed what it pops, and for all older ones of
+// their units (ROWS, in place of the comparison); that places are given back in order is left out.
+//
 // An entry whose issue waits for ends that are not known counts them; whoever ends tells those that wait.
 #include "sim/flow/station.h"
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "isa/isa.h"
 #include "sim/flow/counts.h"
 #include "sim/flow/front.h"
@@ -33,6 +37,7 @@ static sim_class class_of(isa_id insn) {
 
 void flow_station_create(flow_engine *e) {
   const hw_array *a = e->array;
+  if (a->sync.by == HW_SYNC_TOKENS) e->tokens = WF_NEW(flow_tokens);
   enum { UNROLLER = 2 };
   flow_file *f = e->files;
   f[SIM_CLASS_LOAD].entries = a->load.reservation_entries;
@@ -244,6 +249,33 @@ static inline __attribute__((always_inline)) void find_dependencies(flow_engine 
     depend_on_stores(e, at, slot, rows);
 }
 
+// The commands of a unit up to number `last` that are there in cycle `at`.
+static uint64_t up_to(flow_file *f, uint64_t at, uint32_t last) {
+  uint64_t found = 0;
+  for (uint64_t left = there(f, at); left != 0; left &= left - 1) {
+    const unsigned slot = (unsigned)__builtin_ctzll(left);
+    if (f->entry[slot].index <= last) found |= bit(slot);
+  }
+  return found;
+}
+
+static void pop_tokens(flow_engine *e, uint64_t at, sim_class unit, unsigned slot) {
+  flow_tokens *t = e->tokens;
+  for (unsigned from = 0; from < SIM_CLASSES; from++) {
+    if ((t->given.pops >> from & 1) == 0) continue;
+    const uint32_t last = t->pushed[from][unit][t->oldest[from][unit]++ % FLOW_TOKENS];
+    t->waiting[from][unit]--;
+    depend(&e->files[from], up_to(&e->files[from], at, last), unit, slot, &e->files[unit].entry[slot]);
+  }
+}
+
+static void push_tokens(flow_engine *e, sim_class unit, uint32_t index) {
+  flow_tokens *t = e->tokens;
+  for (unsigned to = 0; to < SIM_CLASSES; to++)
+    if ((t->given.pushes >> to & 1) != 0)
+      t->pushed[unit][to][(t->oldest[unit][to] + t->waiting[unit][to]++) % FLOW_TOKENS] = index;
+}
+
 static inline void keep_use(flow_file *f, unsigned slot, flow_use use, cycle_row_range rows) {
   f->rows_from[use][slot] = (int32_t)rows.first;
   f->rows_end[use][slot] = (int32_t)rows.end;
@@ -255,6 +287,14 @@ static inline void keep_rows(flow_file *f, unsigned slot, const cycle_rows *rows
   f->rows_end[none][slot] = 0;
   keep_use(f, slot, FLOW_READS_TOO, rows->b);
   f->uses |= UINT32_C(1) << use | (rows->b.end == 0 ? 0 : UINT32_C(1) << FLOW_READS_TOO);
+}
+
+// With the tokens that it came with.
+static void keep_alloc(flow_engine *e, const flow_entry *entry, const cycle_front_command *command) {
+  const isa_insn *insn = isa_insn_at(command->insn);
+  cycle_front_command whole = *command;
+  if (e->tokens != NULL && insn->tokens != 0) whole.rs2 = arch_tokens_set(insn, whole.rs2, e->tokens->given);
+  flow_keep_alloc(e, entry, &whole);
 }
 
 // A new entry, the one that is or becomes free first, waits for what it has to and may issue.
@@ -271,12 +311,17 @@ static inline __attribute__((always_inline)) void add_entry(flow_engine *e, flow
   entry->ends_at_issue = config && unit != SIM_CLASS_EXECUTE;
   entry->from_loop = command->from_matmul || command->from_conv;
   entry->from_conv = command->from_conv;
-  find_dependencies(e, flow_cycle(at), unit, slot, rows);
+  if (e->tokens == NULL) {
+    find_dependencies(e, flow_cycle(at), unit, slot, rows);
+  } else {
+    pop_tokens(e, flow_cycle(at), unit, slot);
+    push_tokens(e, unit, entry->index);
+  }
   use_first(f);
   keep_rows(f, slot, rows);
   f->of[f->allocated & f->ring].command = *command;
   f->slot[f->allocated++ & f->ring] = (uint8_t)slot;
-  if (e->sink.event != NULL) flow_keep_alloc(e, entry, command);
+  if (e->sink.event != NULL) keep_alloc(e, entry, command);
   settle(e, unit, f);
 }
 
@@ -303,13 +348,25 @@ static __attribute__((noinline)) void enter_other(flow_engine *e, flow_time at, 
   flow_counts_command(e, command);
 }
 
-void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
+static void enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
   if (!flow_is_product(command->insn))
     enter_other(e, at, unit, command);
   else if (command->insn == ISA_PRELOAD)
     enter_product(e, at, command, true);
   else
     enter_product(e, at, command, false);
+}
+
+void flow_station_enter(flow_engine *e, flow_time at, sim_class unit, const cycle_front_command *command) {
+  if (e->tokens == NULL) {
+    enter(e, at, unit, command);
+    return;
+  }
+  const isa_insn *insn = isa_insn_at(command->insn);
+  cycle_front_command plain = *command;
+  e->tokens->given = arch_tokens_of(insn, command->rs2);
+  plain.rs2 &= ~insn->tokens;
+  enter(e, at, unit, &plain);
 }
 
 // ---- what units see of it

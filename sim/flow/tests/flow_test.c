@@ -482,6 +482,26 @@ static void random_programs_are_near(void **state) {
   }
 }
 
+static void random_programs_with_tokens_are_near(void **state) {
+  (void)state;
+  static const char *const names[] = {"dim2", "dim4", "transformer-16"};
+  wf_diag diag = wf_diag_to(stderr);
+  enum { PROGRAMS = 60 };
+  for (unsigned n = 0; n < sizeof names / sizeof *names; n++) {
+    hw_array array;
+    assert_true(hw_array_load(&array, names[n], &diag));
+    array.sync.by = HW_SYNC_TOKENS;
+    array.units.loop_matmul = array.units.loop_conv = false;
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+      const double error = compare_random(&array, seed);
+      assert_true(error < 0.25);
+      sum += error;
+    }
+    assert_true(sum / PROGRAMS < 0.04);
+  }
+}
+
 static void random_programs_without_an_l2_are_nearer(void **state) {
   (void)state;
   enum { PROGRAMS = 60 };
@@ -708,6 +728,7 @@ int main(void) {
       cmocka_unit_test(small_programs_take_equal_cycles),
       cmocka_unit_test(stores_beside_sums_are_near),
       cmocka_unit_test(random_programs_are_near),
+      cmocka_unit_test(random_programs_with_tokens_are_near),
       cmocka_unit_test(random_programs_without_an_l2_are_nearer),
       cmocka_unit_test(random_arrays_run_to_their_end),
       cmocka_unit_test(bursts_in_one_step_take_as_long),
