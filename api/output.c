@@ -2,8 +2,12 @@
 // Files that a run writes: see output.h.
 #include "api/output.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "api/json.h"
 #include "base/output.h"
 
 bool api_output_open(FILE **file, const char *path, wf_diag *diag) {
@@ -17,4 +21,17 @@ bool api_output_end(FILE *file, const char *path, bool complete, wf_diag *diag) 
   if (complete) return wf_output_close(file, path, diag);
   wf_output_drop(file, path);
   return true;
+}
+
+bool api_output_folder(const char *path, wf_diag *diag) {
+  if (mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0)) return true;
+  wf_error(diag, wf_in_file(path), "cannot make the folder: %s", strerror(errno));
+  return false;
+}
+
+bool api_output_json(const char *path, cJSON *document, wf_diag *diag) {
+  FILE *out = wf_output_open(path, diag);
+  if (out == NULL) return cJSON_Delete(document), false;
+  api_json_write(document, out);
+  return wf_output_close(out, path, diag);
 }

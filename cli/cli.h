@@ -188,6 +188,11 @@ bool cli_finish(FILE *file, const char *path);
 // Of a text that may hold any bytes, to be freed.
 char *cli_file_name(const char *text);
 
+// A line of progress of a search, of any length.
+void cli_tell(const char *text);
+// A text whose lines but the first begin with more, without the end of the last one, to be freed.
+char *cli_indented(const char *text, const char *more);
+
 // Texts of others on stdout: a field of CSV; a cell of a table that is `width` wide, and cut there if `cut`.
 void cli_csv_field(const char *text);
 void cli_csv_field_to(const char *text, FILE *out);

@@ -250,6 +250,25 @@ bool cli_write_text(const char *path, const char *text) {
 
 char *cli_file_name(const char *name) { return wf_name_file(name); }
 
+void cli_tell(const char *text) {
+  fputs("weft: ", stderr);
+  wf_name_write(WF_NAME_TERMINAL, text, stderr);
+  fputc('\n', stderr);
+}
+
+char *cli_indented(const char *text, const char *more) {
+  char *made = NULL;
+  size_t length;
+  FILE *out = open_memstream(&made, &length);
+  for (; out != NULL && *text != '\0'; text++) {
+    if (*text == '\n' && text[1] == '\0') break;
+    fputc(*text, out);
+    if (*text == '\n') fputs(more, out);
+  }
+  if (out == NULL || fclose(out) != 0) return cli_copy("null");
+  return made;
+}
+
 void cli_csv_field(const char *text) { cli_csv_field_to(text, stdout); }
 void cli_csv_field_to(const char *text, FILE *out) { wf_csv_field(text, out); }
 

@@ -51,8 +51,7 @@ cat <<'END'
 
 ## The tool
 
-`cli/tests/api_verbs.txt` lists the verbs of the `weft` command that use this interface alone; names
-are added to it only. `search` takes what it prints from the floors below; `bench` runs a program of
-its own, which measures these.
-`cli/tests/verbs_test.sh` prints for each verb how many symbols those are.
+The verbs of the `weft` command use this interface alone (`cli/tests/api_verbs.txt`, which
+`cli/tests/verbs_test.sh` checks). `bench` runs a program of its own, which measures the floors
+below.
 END

@@ -352,6 +352,21 @@ class Searches(unittest.TestCase):
             weft.search("resnet50", objective="beauty")
 
 
+    def test_joint(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "one.yaml"
+            table.write_text("name: one\nlayers:\n  - {name: a, K: 32, C: 16, P: 8, Q: 8}\n")
+            found = weft.joint(table, simulations=2, threads=1)
+            self.assertGreater(found.facts["value"], 0)
+            self.assertEqual(json.loads(found.report("json"))["networks"][0]["name"], "one")
+            found.write(folder)
+            self.assertTrue((Path(folder) / "array.yaml").exists())
+            with self.assertRaisesRegex(ValueError, "1 networks have 2 weights"):
+                weft.joint(table, weights=[1, 2])
+            proof = weft.search(table, exact=True, side_max=8, kib_max=32)
+            self.assertIn("the optimum of the plain model", proof.report())
+
+
 class Sweeps(unittest.TestCase):
     LAYERS = "name: two\nlayers:\n  - {name: a, P: 16, K: 16, C: 32}\n  - {name: b, P: 9, K: 24, C: 16}\n"
     SPACE = {"name": "small", "base": "dim4", "networks": ["layers.yaml"],

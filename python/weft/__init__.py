@@ -18,13 +18,13 @@ from weft._network import Network, generated_networks, run
 from weft._plot import Figure
 from weft._program import simulate
 from weft._races import Races, races
-from weft._search import Answer, search
+from weft._search import Answer, Joint, joint, search
 from weft._sweep import Store, open, study, sweep
 from weft._table import Table
 
 __version__ = version().split()[0]
 __all__ = [
-    "Answer", "Array", "BadInput", "CannotBuild", "Contrast", "Error", "Figure", "Graph", "Kernel", "Model", "Network",
-    "Races", "Store", "Table", "Usage", "arrays", "contrast", "crosscheck", "disassemble", "files", "generated_networks", "kernel", "open",
+    "Answer", "Array", "BadInput", "CannotBuild", "Contrast", "Error", "Figure", "Graph", "Joint", "Kernel", "Model", "Network",
+    "Races", "Store", "Table", "Usage", "arrays", "contrast", "crosscheck", "disassemble", "files", "generated_networks", "joint", "kernel", "open",
     "parameters", "races", "run", "search", "simulate", "study", "sweep", "version",
 ]

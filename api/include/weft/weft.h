@@ -902,6 +902,15 @@ typedef struct weft_search_options {
   uint32_t candidates, tune;                       // with `simulate`: arrays, and mappings of each layer
   uint32_t side, scratchpad_kib, accumulator_kib;  // that are given; 0: searched
   uint32_t side_max, kib_max;                      // 0: 128, and 2048
+  bool exact;                                      // the optimum of the plain model, proven
+  bool seed_is_given;                              // a seed of 0 is one
+  uint64_t max_evaluations;                        // of layers' mappings, by the model; 0: no limit
+  uint32_t flow;  // with `machine`: engine flow runs so many arrays, engine cycle the best of them
+  // Of ONNX files, as in weft_graph_options.
+  const char *const *dim_names;
+  const int64_t *dim_values;
+  const char *const *outputs;
+  uint32_t dims, output_count;
 } weft_search_options;
 
 typedef struct weft_figures {
@@ -932,6 +941,60 @@ WEFT_API weft_array *weft_answer_array(weft_session *session, const weft_answer 
 // What was simulated, in that order.
 WEFT_API size_t weft_answer_candidates(const weft_answer *answer);
 WEFT_API weft_status weft_answer_candidate(const weft_answer *answer, size_t index, weft_candidate *candidate);
+
+// What the tool prints of it, to be freed with weft_free: form "text" or "json" of weft_run_form.
+WEFT_API char *weft_answer_report(weft_session *session, const weft_answer *answer, const weft_run_form *form);
+// Writes what the tool leaves in a folder: the answer as text and JSON with its array, or, of a simulated search, a
+// folder of the network with array, RTL, mappings, kernels, tables and a store.
+WEFT_API weft_status weft_answer_write(weft_session *session, const weft_answer *answer, const char *directory);
+
+// ---- Joint search
+
+// One array for several networks, of all parameters that a space leaves open (docs/codesign.md).
+typedef struct weft_joint weft_joint;
+
+typedef struct weft_joint_options {
+  size_t size;
+  const char *space;      // a file; NULL: the one that comes with the library
+  const char *method;     // who proposes: "gradient" (default), "machine", "neighbours", "evolution", "random"
+  const char *objective;  // "edap" (default), "edp", "latency", "energy", "area", "throughput-per-mm2"
+  const char *second;     // of a front of both; NULL: none
+  const double *weights;  // of the networks; NULL: 1 each
+  double max_area_mm2, max_power_mw, max_latency_ms;  // 0: no bound
+  double simulations;                                 // of all layers; 0: 40, unless there are
+  double seconds;                                     // of processors
+  uint64_t seed;
+  uint32_t threads;
+  uint32_t check_rtl;      // so many layers on the Verilated hardware of the answer; 0: none
+  const char *technology;  // a table of energies and areas; NULL: the array's
+  // Of ONNX files, as in weft_graph_options.
+  const char *const *dim_names;
+  const int64_t *dim_values;
+  const char *const *outputs;
+  uint32_t dims, output_count;
+} weft_joint_options;
+
+typedef struct weft_joint_facts {
+  size_t size;
+  double value;  // of the objective
+  double cycles, ms, energy_uj, area_mm2;
+  double seconds;                        // of processors
+  uint64_t by_model, by_flow, by_cycle;  // points that were looked at
+  bool settled;                          // else the budget is spent
+  bool checked, agrees;                  // the hardware ran; in cycles and bytes
+} weft_joint_facts;
+
+// Tables of layers, ONNX files and generated networks as in weft_search. Hardware that cannot be built is no error of
+// the search: the messages say why, and it is not `checked`.
+WEFT_API weft_joint *weft_joint_search(weft_session *session, const char *const *networks, size_t count,
+                                       const weft_joint_options *options);
+WEFT_API void weft_joint_destroy(weft_joint *joint);
+WEFT_API weft_status weft_joint_describe(const weft_joint *joint, weft_joint_facts *facts);
+WEFT_API weft_array *weft_joint_array(const weft_joint *joint);
+// As weft_answer_report; also "csv", what was looked at.
+WEFT_API char *weft_joint_report(weft_session *session, const weft_joint *joint, const weft_run_form *form);
+// Array, report, trace, mappings and JSON in a folder.
+WEFT_API weft_status weft_joint_write(weft_session *session, const weft_joint *joint, const char *directory);
 
 // ---- Sweeps and their stores
 

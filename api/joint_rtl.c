@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of the answer on its own hardware: see search_codesign.h.
+// Layers of the answer on its own hardware: see joint.h.
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/joint.h"
+#include "api/json.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
-#include "base/progress.h"
 #include "base/thousands.h"
-#include "cli/search_codesign.h"
 #include "compiler/layer/layer.h"
 #include "runner/oracle.h"
 
@@ -19,14 +19,23 @@ typedef struct checker {
   const codesign_site *site;
   const sim_engine_ops *engine;
   sim_engine_options options;
-  codesign_hardware *hardware;
+  api_joint_hardware *hardware;
   double rate;  // cycles of the hardware in a second
-  wf_diag *diag;
+  weft_session *session;
+  wf_diag *diag;  // its
 } checker;
+
+static bool tell_building(void *context, const char *what) {
+  const checker *c = context;
+  char *text = wf_format("hardware of array %s: %s", c->site->array.name, what);
+  api_progress(c->session, 0, 0, text);
+  wf_free(text);
+  return !wf_stop_wanted(&c->session->stop);
+}
 
 // ---- one layer
 
-static bool judge(const checker *c, const compile_result *program, codesign_hardware_layer *l) {
+static bool judge(const checker *c, const compile_result *program, api_joint_hardware_layer *l) {
   const run_config config = {.engine = c->engine, .options = &c->options};
   run_oracle o;
   run_oracle_verdict verdict;
@@ -44,12 +53,13 @@ static bool judge(const checker *c, const compile_result *program, codesign_hard
 // Compiled as the search did; a hint says which layer failed.
 static bool check_layer(checker *c, size_t layer) {
   const codesign_layer *of = &c->result->layers[layer];
-  codesign_hardware *h = c->hardware;
-  codesign_hardware_layer *l = &h->layers[h->count];
-  *l = (codesign_hardware_layer){.layer = layer, .cycles = (uint64_t)c->site->layers[CODESIGN_CYCLE][layer].cycles};
-  if (!c->options.quiet)
-    fprintf(stderr, "weft: layer %s, %" PRIu64 " cycles, on the Verilated hardware (%zu)\n", of->name, l->cycles,
-            h->count + 1);
+  api_joint_hardware *h = c->hardware;
+  api_joint_hardware_layer *l = &h->layers[h->count];
+  *l = (api_joint_hardware_layer){.layer = layer, .cycles = (uint64_t)c->site->layers[CODESIGN_CYCLE][layer].cycles};
+  char *text =
+      wf_format("layer %s, %" PRIu64 " cycles, on the Verilated hardware (%zu)", of->name, l->cycles, h->count + 1);
+  api_progress(c->session, 0, 0, text);
+  wf_free(text);
   const layer_policy policy = {.mapping = c->site->mapped[layer] ? &c->site->mappings[layer] : NULL, .straight = true};
   compile_result program;
   const bool good = layer_compile(&of->layer, &c->site->array, &policy, &program, c->diag) && judge(c, &program, l);
@@ -61,7 +71,7 @@ static bool check_layer(checker *c, size_t layer) {
 
 // ---- which layers
 
-static bool is_checked(const codesign_hardware *h, size_t layer) {
+static bool is_checked(const api_joint_hardware *h, size_t layer) {
   for (size_t i = 0; i < h->count; i++)
     if (h->layers[i].layer == layer) return true;
   return false;
@@ -107,41 +117,44 @@ static bool build(const checker *c) {
   return engine != NULL;
 }
 
-bool codesign_hardware_check(const codesign_result *r, unsigned layers, unsigned jobs, bool quiet,
-                             codesign_hardware *hardware, wf_diag *diag) {
-  *hardware = (codesign_hardware){.layers = WF_NEW_ARRAY(layers + 1, codesign_hardware_layer)};
+bool api_joint_hardware_check(const codesign_result *r, unsigned layers, weft_session *session,
+                              api_joint_hardware *hardware) {
+  enum { COMPILERS = 2 };
+  *hardware = (api_joint_hardware){.layers = WF_NEW_ARRAY(layers + 1, api_joint_hardware_layer)};
   checker c = {.result = r,
                .site = &r->sites[r->best],
                .engine = sim_engine_find("rtl"),
-               .options = {.quiet = quiet, .jobs = jobs},
+               .options = {.jobs = COMPILERS, .tell = tell_building},
                .hardware = hardware,
-               .diag = diag};
+               .session = session,
+               .diag = &session->diag};
+  c.options.tell_context = &c;
   if (c.engine == NULL) {
-    wf_error(diag, wf_in_file(NULL), "--check-rtl: this build has no engine rtl");
+    wf_error(c.diag, wf_in_file(NULL), "--check-rtl: this build has no engine rtl");
     return false;
   }
   return build(&c) && check_layers(&c, layers);
 }
 
-void codesign_hardware_release(codesign_hardware *hardware) {
+void api_joint_hardware_release(api_joint_hardware *hardware) {
   wf_free(hardware->layers);
-  *hardware = (codesign_hardware){0};
+  *hardware = (api_joint_hardware){0};
 }
 
 // ---- what came out
 
-static bool is_equal(const codesign_hardware_layer *l) { return l->rtl == l->cycles && l->wrong == 0; }
+static bool is_equal(const api_joint_hardware_layer *l) { return l->rtl == l->cycles && l->wrong == 0; }
 
-bool codesign_hardware_agrees(const codesign_hardware *h) {
+bool api_joint_hardware_agrees(const api_joint_hardware *h) {
   for (size_t i = 0; i < h->count; i++)
     if (!is_equal(&h->layers[i])) return false;
   return true;
 }
 
-void codesign_hardware_print(const codesign_hardware *h, const codesign_result *r, FILE *out) {
+void api_joint_hardware_print(const api_joint_hardware *h, const codesign_result *r, FILE *out) {
   fprintf(out, "  on the Verilated hardware, %zu layers left out that take longer than a minute:\n", h->left);
   for (size_t i = 0; i < h->count; i++) {
-    const codesign_hardware_layer *l = &h->layers[i];
+    const api_joint_hardware_layer *l = &h->layers[i];
     char said[WF_THOUSANDS], took[WF_THOUSANDS];
     fprintf(out, "    %s: %s cycles, %s said; %s bytes, %.1f s\n", r->layers[l->layer].name, wf_thousands(l->rtl, took),
             l->rtl == l->cycles ? "as" : wf_thousands(l->cycles, said), l->wrong == 0 ? "the oracle's" : "WRONG",
@@ -149,15 +162,15 @@ void codesign_hardware_print(const codesign_hardware *h, const codesign_result *
   }
 }
 
-cJSON *codesign_hardware_json(const codesign_hardware *h, const codesign_result *r) {
+cJSON *api_joint_hardware_json(const api_joint_hardware *h, const codesign_result *r) {
   cJSON *list = cJSON_CreateArray();
   for (size_t i = 0; i < h->count; i++) {
-    const codesign_hardware_layer *l = &h->layers[i];
+    const api_joint_hardware_layer *l = &h->layers[i];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "layer", r->layers[l->layer].name);
-    cli_json_count(object, "cycles", l->cycles);
-    cli_json_count(object, "rtl_cycles", l->rtl);
-    cli_json_count(object, "wrong_bytes", l->wrong);
+    api_json_count(object, "cycles", l->cycles);
+    api_json_count(object, "rtl_cycles", l->rtl);
+    api_json_count(object, "wrong_bytes", l->wrong);
     cJSON_AddBoolToObject(object, "equal", is_equal(l));
     cJSON_AddItemToArray(list, object);
   }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// See search_truth.h.
-#include "cli/search_truth.h"
-
-#include <errno.h>
+// Answers of simulated searches as text, JSON and files: see answer.h.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "api/answer.h"
+#include "api/json.h"
+#include "api/output.h"
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/name.h"
+#include "base/output.h"
 #include "base/thousands.h"
-#include "cli/search_answer.h"
 #include "compiler/command/command.h"
 #include "compiler/layer/layer.h"
 #include "hw/export/export.h"
@@ -28,13 +27,6 @@ typedef struct report {
   const char *folder;  // in it, of the network
   wf_diag *diag;
 } report;
-
-static void print_progress(void *context, const char *text) {
-  (void)context;
-  fputs("weft: ", stderr);
-  wf_name_write(WF_NAME_TERMINAL, text, stderr);
-  fputc('\n', stderr);
-}
 
 static const truth_candidate *best_of(const report *r) { return &r->result->candidates[r->result->best]; }
 
@@ -128,7 +120,7 @@ static void print_text(const report *r, FILE *out) {
 static cJSON *candidate_json(const report *r, const truth_candidate *c) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "origin", c->origin);
-  cli_json_hash(object, "array_hash", hw_array_hash(&c->array));
+  api_json_hash(object, "array_hash", hw_array_hash(&c->array));
   cJSON_AddNumberToObject(object, "side", hw_derive(&c->array).dim);
   cJSON_AddNumberToObject(object, "scratchpad_kib", c->array.scratchpad.capacity_kib);
   cJSON_AddNumberToObject(object, "accumulator_kib", c->array.accumulator.capacity_kib);
@@ -154,23 +146,23 @@ static cJSON *layer_json(const report *r, size_t layer) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "layer", network_of(r)->layers[layer].name);
   cJSON_AddNumberToObject(object, "count", (double)network_of(r)->layers[layer].count);
-  cli_json_count(object, "cycles", m->cycles);
+  api_json_count(object, "cycles", m->cycles);
   cJSON_AddNumberToObject(object, "utilisation", m->utilisation);
   cJSON_AddNumberToObject(object, "energy_uj", m->energy_pj * 1e-6);
-  cli_json_hash(object, "program_digest", m->program_digest);
+  api_json_hash(object, "program_digest", m->program_digest);
   cJSON_AddStringToObject(object, "mapping", m->mapping);
   return object;
 }
 
 static cJSON *program_json(const truth_program *p) {
   cJSON *object = cJSON_CreateObject();
-  cli_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
+  api_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
   cJSON_AddNumberToObject(object, "base_energy_uj", p->base.energy_uj);
   cJSON_AddNumberToObject(object, "base_array_energy_uj", p->base.array_energy_uj);
-  cli_json_count(object, "cycles", (uint64_t)p->best.cycles);
+  api_json_count(object, "cycles", (uint64_t)p->best.cycles);
   cJSON_AddNumberToObject(object, "energy_uj", p->best.energy_uj);
   cJSON_AddNumberToObject(object, "array_energy_uj", p->best.array_energy_uj);
-  cli_json_count(object, "mappings", p->mappings.count);
+  api_json_count(object, "mappings", p->mappings.count);
   return object;
 }
 
@@ -193,12 +185,6 @@ static cJSON *to_json(const report *r) {
 
 // ---- files
 
-static bool make_directory(const char *path, wf_diag *diag) {
-  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
-  wf_error(diag, wf_in_file(path), "cannot make the folder: %s", strerror(errno));
-  return false;
-}
-
 // DIR/NET/NAME; freed by the caller.
 static char *path_of(const report *r, const char *name) { return wf_format("%s/%s/%s", r->directory, r->folder, name); }
 
@@ -206,9 +192,9 @@ typedef void file_writer(const report *r, FILE *out);
 
 static bool write_file(const report *r, const char *name, file_writer *write) {
   char *path = path_of(r, name);
-  FILE *out = cli_open_output(path, r->diag);
+  FILE *out = wf_output_open(path, r->diag);
   if (out != NULL) write(r, out);
-  const bool good = out != NULL && cli_close(out, path, r->diag);
+  const bool good = out != NULL && wf_output_close(out, path, r->diag);
   wf_free(path);
   return good;
 }
@@ -256,9 +242,9 @@ static char *file_name(const char *folder, const char *layer, const char *ending
 
 static bool write_text(const report *r, const char *name, const char *text) {
   char *path = path_of(r, name);
-  FILE *out = cli_open_output(path, r->diag);
+  FILE *out = wf_output_open(path, r->diag);
   if (out != NULL) fputs(text, out);
-  const bool good = out != NULL && cli_close(out, path, r->diag);
+  const bool good = out != NULL && wf_output_close(out, path, r->diag);
   wf_free(path);
   return good;
 }
@@ -275,9 +261,9 @@ static bool write_kernel(const report *r, size_t i) {
   const layer_policy policy = {.mapping = given ? &mapping : NULL};
   bool good = layer_compile(&mapped, &best_of(r)->array, &policy, &program, r->diag);
   char *name = file_name("kernels", layer->name, "c"), *path = path_of(r, name);
-  FILE *out = good ? cli_open_output(path, r->diag) : NULL;
+  FILE *out = good ? wf_output_open(path, r->diag) : NULL;
   good = out != NULL && command_write_c(program.commands, out, r->diag);
-  if (out != NULL) good = cli_close(out, path, r->diag) && good;
+  if (out != NULL) good = wf_output_close(out, path, r->diag) && good;
   compile_release(&program);
   wf_free(name);
   wf_free(path);
@@ -342,10 +328,10 @@ static bool write_store(const report *r) {
 
 static bool write_directory(const report *r) {
   static const char *const folders[] = {"", "mappings", "kernels"};
-  bool good = make_directory(r->directory, r->diag);
+  bool good = api_output_folder(r->directory, r->diag);
   for (size_t f = 0; f < sizeof folders / sizeof *folders && good; f++) {
     char *path = path_of(r, folders[f]);
-    good = make_directory(path, r->diag);
+    good = api_output_folder(path, r->diag);
     wf_free(path);
   }
   good = good && write_file(r, "array.yaml", write_array) && write_file(r, "curve.csv", write_curve) &&
@@ -353,33 +339,35 @@ static bool write_directory(const report *r) {
   if (good && r->program != NULL) good = write_file(r, "program.maps", write_mappings);
   for (size_t i = 0; i < network_of(r)->count && good; i++) good = write_layer(r, i);
   char *rtl = path_of(r, "rtl"), *json = path_of(r, "result.json");
-  good = good && hw_export_write(&best_of(r)->array, rtl, NULL, r->diag) && cli_write_json(json, to_json(r), r->diag);
+  good = good && hw_export_write(&best_of(r)->array, rtl, NULL, r->diag) && api_output_json(json, to_json(r), r->diag);
   wf_free(rtl);
   wf_free(json);
   return good;
 }
 
-cli_exit search_simulated(const truth_options *options, const cli_common *common, const char *directory, cJSON **object,
-                          wf_diag *diag) {
-  truth_options with = *options;
-  truth_result result;
-  if (!common->quiet) with.progress = print_progress;
-  char *folder = wf_name_file(options->goal.network->name);
-  report r = {.options = &with, .result = &result, .directory = directory, .folder = folder, .diag = diag};
-  cli_exit code = CLI_CANNOT_BUILD;
-  truth_program program = {.good = false};
-  bool good = truth_search(&with, &result, diag);
-  if (good && options->program != NULL) {
-    good = truth_run_program(&with, &result, &program, diag);
-    r.program = &program;
-  }
-  if (good) {
-    if (cli_prints(common)) print_text(&r, stdout);
-    if (object != NULL) *object = to_json(&r);
-    code = directory == NULL || write_directory(&r) ? CLI_OK : CLI_BAD_INPUT;
-  }
-  truth_release_program(&program);
-  truth_release(&result);
+// ---- of an answer
+
+static report report_of(const weft_answer *a) {
+  return (report){.options = &a->how, .result = &a->truth, .program = a->is_program ? &a->whole : NULL};
+}
+
+void api_truth_print(const weft_answer *a, FILE *out) {
+  const report r = report_of(a);
+  print_text(&r, out);
+}
+
+cJSON *api_truth_json(const weft_answer *a) {
+  const report r = report_of(a);
+  return to_json(&r);
+}
+
+bool api_truth_write(const weft_answer *a, const char *directory, wf_diag *diag) {
+  report r = report_of(a);
+  char *folder = wf_name_file(a->table.name);
+  r.directory = directory;
+  r.folder = folder;
+  r.diag = diag;
+  const bool good = write_directory(&r);
   wf_free(folder);
-  return code;
+  return good;
 }

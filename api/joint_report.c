@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the joint search found: text, JSON, trace. See search_codesign.h.
+// What the joint search found: text, JSON, trace. See joint.h.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "api/joint.h"
+#include "api/json.h"
 #include "base/csv.h"
 #include "base/name.h"
 #include "base/thousands.h"
-#include "cli/search_codesign.h"
 #include "hw/cost.h"
 
 enum { AXIS_TEXT = 256, VALUE_TEXT = 96 };
 
-static const codesign_site *best_of(const codesign_answer *a) { return &a->result->sites[a->result->best]; }
+static const codesign_site *best_of(const api_joint_answer *a) { return &a->result->sites[a->result->best]; }
 
 // The space's base where engine cycle ran it; NULL: it did not.
-static const codesign_site *base_of(const codesign_answer *a) {
+static const codesign_site *base_of(const api_joint_answer *a) {
   const codesign_site *base = &a->result->sites[0];
   return !base->failed && base->rungs == CODESIGN_RUNGS ? base : NULL;
 }
 
-static double value_of(const codesign_answer *a, const codesign_site *site, codesign_rung rung) {
+static double value_of(const api_joint_answer *a, const codesign_site *site, codesign_rung rung) {
   return codesign_value(a->options->objective, site->cost[rung]);
 }
 
@@ -54,7 +55,7 @@ static const codesign_site *site_of(const codesign_result *r, const codesign_poi
   return NULL;
 }
 
-static alternative judge(const codesign_answer *a, const codesign_change *change) {
+static alternative judge(const api_joint_answer *a, const codesign_change *change) {
   const codesign_site *best = best_of(a);
   const double own = value_of(a, best, CODESIGN_CYCLE);
   codesign_point point = best->point;
@@ -88,7 +89,7 @@ static void print_share(double share, const char *what, FILE *out) {
 }
 
 // "dma.bus_bits is 128; 64: 12.1 % more time, 1.0 % less area, edap 11.0 % more (engine flow, first order; bus)".
-static void print_alternative(const codesign_answer *a, const alternative *alt, FILE *out) {
+static void print_alternative(const api_joint_answer *a, const alternative *alt, FILE *out) {
   char value[VALUE_TEXT];
   codesign_axis_value(&a->options->space->axes[alt->change.axis], alt->change.at, value, sizeof value);
   fprintf(out, "      %s: ", value);
@@ -109,7 +110,7 @@ static void print_alternative(const codesign_answer *a, const alternative *alt, 
 }
 
 // The values next to that of the answer.
-static void print_why(const codesign_answer *a, FILE *out) {
+static void print_why(const api_joint_answer *a, FILE *out) {
   const codesign_site *best = best_of(a);
   codesign_change change;
   size_t last = SIZE_MAX;
@@ -130,7 +131,7 @@ static void print_why(const codesign_answer *a, FILE *out) {
 
 // ---- text
 
-static void print_cost(const char *what, const codesign_answer *a, const codesign_site *site, FILE *out) {
+static void print_cost(const char *what, const api_joint_answer *a, const codesign_site *site, FILE *out) {
   const codesign_cost *c = &site->cost[CODESIGN_CYCLE];
   const hw_cost area = hw_cost_of(&site->array);
   fprintf(out,
@@ -140,7 +141,7 @@ static void print_cost(const char *what, const codesign_answer *a, const codesig
           value_of(a, site, CODESIGN_CYCLE));
 }
 
-static void print_effort(const codesign_answer *a, FILE *out) {
+static void print_effort(const api_joint_answer *a, FILE *out) {
   const codesign_result *r = a->result;
   fprintf(out, "  of %.3g points: %zu by the model, %zu by engine flow, %zu by engine cycle; %.1f s of processors\n",
           codesign_space_points(a->options->space), r->tried[CODESIGN_MODEL], r->tried[CODESIGN_FLOW],
@@ -149,7 +150,7 @@ static void print_effort(const codesign_answer *a, FILE *out) {
           r->settled ? "settled" : "the budget is spent, or nothing is left to look at", 100 * r->chance);
 }
 
-static void print_axes(const codesign_answer *a, FILE *out) {
+static void print_axes(const api_joint_answer *a, FILE *out) {
   const codesign_space *space = a->options->space;
   fprintf(out, "  %-52s %12s %12s\n", "parameter", "base", "answer");
   for (size_t i = 0; i < space->axis_count; i++) {
@@ -161,7 +162,7 @@ static void print_axes(const codesign_answer *a, FILE *out) {
   }
 }
 
-static void print_area(const codesign_answer *a, FILE *out) {
+static void print_area(const api_joint_answer *a, FILE *out) {
   const hw_cost cost = hw_cost_of(&best_of(a)->array);
   fputs("  area:", out);
   for (int p = 0; p < HW_COST_PARTS; p++)
@@ -171,7 +172,7 @@ static void print_area(const codesign_answer *a, FILE *out) {
   fputc('\n', out);
 }
 
-static void print_front(const codesign_answer *a, FILE *out) {
+static void print_front(const api_joint_answer *a, FILE *out) {
   const codesign_result *r = a->result;
   if (!a->options->front) return;
   fprintf(out, "  front of %s and %s, hypervolume %.4f\n", codesign_objective_names[a->options->objective],
@@ -185,7 +186,7 @@ static void print_front(const codesign_answer *a, FILE *out) {
 }
 
 // Networks as `weft sim` runs them.
-static void print_wholes(const codesign_answer *a, FILE *out) {
+static void print_wholes(const api_joint_answer *a, FILE *out) {
   for (size_t n = 0; n < a->options->network_count; n++) {
     char name[WF_NAME_LINE], cycles[WF_THOUSANDS];
     if (!a->wholes[n].known) continue;
@@ -195,7 +196,7 @@ static void print_wholes(const codesign_answer *a, FILE *out) {
   }
 }
 
-static void print_layers(const codesign_answer *a, FILE *out) {
+static void print_layers(const api_joint_answer *a, FILE *out) {
   const codesign_site *best = best_of(a);
   const double pes = (double)hw_derive(&best->array).dim * hw_derive(&best->array).dim;
   fprintf(out, "  %-26s %7s %12s %7s %8s %7s  mapping\n", "layer", "times", "cycles", "util %", "model %", "flow %");
@@ -212,7 +213,7 @@ static void print_layers(const codesign_answer *a, FILE *out) {
   }
 }
 
-void codesign_answer_print(const codesign_answer *a, FILE *out) {
+void api_joint_print(const api_joint_answer *a, FILE *out) {
   const codesign_site *base = base_of(a);
   for (size_t n = 0; n < a->options->network_count; n++) {
     char name[WF_NAME_LINE];
@@ -234,12 +235,12 @@ void codesign_answer_print(const codesign_answer *a, FILE *out) {
   print_front(a, out);
   print_why(a, out);
   print_layers(a, out);
-  if (a->hardware != NULL) codesign_hardware_print(a->hardware, a->result, out);
+  if (a->hardware != NULL) api_joint_hardware_print(a->hardware, a->result, out);
 }
 
 // ---- JSON
 
-static void add_cost(cJSON *object, const codesign_answer *a, const codesign_site *site) {
+static void add_cost(cJSON *object, const api_joint_answer *a, const codesign_site *site) {
   const codesign_cost *c = &site->cost[CODESIGN_CYCLE];
   const hw_cost area = hw_cost_of(&site->array);
   cJSON_AddNumberToObject(object, "cycles", c->cycles);
@@ -252,7 +253,7 @@ static void add_cost(cJSON *object, const codesign_answer *a, const codesign_sit
   cJSON_AddNumberToObject(object, "value", value_of(a, site, CODESIGN_CYCLE));
 }
 
-static cJSON *axes_json(const codesign_answer *a, const codesign_site *site) {
+static cJSON *axes_json(const api_joint_answer *a, const codesign_site *site) {
   cJSON *object = cJSON_CreateObject();
   for (size_t i = 0; i < a->options->space->axis_count; i++) {
     const sweep_axis *axis = &a->options->space->axes[i];
@@ -266,15 +267,15 @@ static cJSON *axes_json(const codesign_answer *a, const codesign_site *site) {
   return object;
 }
 
-static cJSON *site_json(const codesign_answer *a, const codesign_site *site) {
+static cJSON *site_json(const api_joint_answer *a, const codesign_site *site) {
   cJSON *object = cJSON_CreateObject();
   add_cost(object, a, site);
-  cli_json_hash(object, "array_hash", hw_array_hash(&site->array));
+  api_json_hash(object, "array_hash", hw_array_hash(&site->array));
   cJSON_AddItemToObject(object, "parameters", axes_json(a, site));
   return object;
 }
 
-static cJSON *why_json(const codesign_answer *a) {
+static cJSON *why_json(const api_joint_answer *a) {
   cJSON *list = cJSON_CreateArray();
   codesign_change change;
   for (size_t n = 0; codesign_change_at(a->options, best_of(a), n, &change); n++) {
@@ -296,14 +297,14 @@ static cJSON *why_json(const codesign_answer *a) {
   return list;
 }
 
-static cJSON *layers_json(const codesign_answer *a) {
+static cJSON *layers_json(const api_joint_answer *a) {
   cJSON *list = cJSON_CreateArray();
   const codesign_site *best = best_of(a);
   for (size_t i = 0; i < a->result->layer_count; i++) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "layer", a->result->layers[i].name);
     cJSON_AddNumberToObject(object, "times", a->result->layers[i].times);
-    cli_json_count(object, "cycles", (uint64_t)best->layers[CODESIGN_CYCLE][i].cycles);
+    api_json_count(object, "cycles", (uint64_t)best->layers[CODESIGN_CYCLE][i].cycles);
     cJSON_AddNumberToObject(object, "energy_uj", best->layers[CODESIGN_CYCLE][i].energy_uj);
     cJSON_AddNumberToObject(object, "model_cycles", best->layers[CODESIGN_MODEL][i].cycles);
     cJSON_AddNumberToObject(object, "flow_cycles", best->layers[CODESIGN_FLOW][i].cycles);
@@ -313,7 +314,7 @@ static cJSON *layers_json(const codesign_answer *a) {
   return list;
 }
 
-cJSON *codesign_answer_json(const codesign_answer *a) {
+cJSON *api_joint_json(const api_joint_answer *a) {
   const codesign_result *r = a->result;
   cJSON *object = cJSON_CreateObject();
   cJSON *networks = cJSON_AddArrayToObject(object, "networks");
@@ -322,14 +323,14 @@ cJSON *codesign_answer_json(const codesign_answer *a) {
     cJSON_AddStringToObject(network, "name", a->options->networks[n].table->name);
     cJSON_AddNumberToObject(network, "weight", a->options->networks[n].weight);
     if (a->wholes[n].known) {
-      cli_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
+      api_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
       cJSON_AddNumberToObject(network, "energy_uj", a->wholes[n].energy_uj);
     }
     cJSON_AddItemToArray(networks, network);
   }
   cJSON_AddStringToObject(object, "objective", codesign_objective_names[a->options->objective]);
   cJSON_AddStringToObject(object, "method", codesign_method_names[a->options->method]);
-  cli_json_count(object, "seed", a->options->seed);
+  api_json_count(object, "seed", a->options->seed);
   cJSON_AddNumberToObject(object, "points", codesign_space_points(a->options->space));
   for (int rung = 0; rung < CODESIGN_RUNGS; rung++)
     cJSON_AddNumberToObject(object, codesign_rung_names[rung], (double)r->tried[rung]);
@@ -346,13 +347,13 @@ cJSON *codesign_answer_json(const codesign_answer *a) {
   }
   cJSON_AddItemToObject(object, "why", why_json(a));
   cJSON_AddItemToObject(object, "layers", layers_json(a));
-  if (a->hardware != NULL) cJSON_AddItemToObject(object, "rtl", codesign_hardware_json(a->hardware, a->result));
+  if (a->hardware != NULL) cJSON_AddItemToObject(object, "rtl", api_joint_hardware_json(a->hardware, a->result));
   return object;
 }
 
 // ---- the trace: what went up, why, and what came out
 
-void codesign_answer_trace(const codesign_answer *a, FILE *out) {
+void api_joint_trace(const api_joint_answer *a, FILE *out) {
   const codesign_result *r = a->result;
   fputs("event,point,rung,expected,spread,value,best,spent,seconds", out);
   for (size_t i = 0; i < a->options->space->axis_count; i++) {
