@@ -35,11 +35,11 @@ static const hw_param *find(weft_session *s, const char *name) {
   if (found != NULL) return found;
   size_t count;
   const hw_param *params = hw_params(&count);
-  hw_nearest nearest = hw_nearest_start(name);
+  wf_nearest nearest = wf_nearest_start(name);
   for (size_t i = 0; i < count; i++) {
     char candidate[HW_WORD_MAX];
     snprintf(candidate, sizeof candidate, "%s.%s", params[i].section, params[i].name);
-    hw_nearest_offer(&nearest, candidate);
+    wf_nearest_offer(&nearest, candidate);
   }
   wf_error(&s->diag, wf_in_file(NULL), "an array has no parameter \"%s\"", name);
   if (nearest.best[0] != '\0') wf_hint(&s->diag, "did you mean %s?", nearest.best);

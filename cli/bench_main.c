@@ -67,17 +67,21 @@ static cli_exit parse_and_run(const bench *b, const char *tool, int argc, char *
   wf_free(verb);
   if (!parsed) return code;
   wf_diag diag = wf_diag_to(stderr);
+  hw_tech *tech = common.tech_path == NULL ? NULL : hw_tech_load(common.tech_path, &diag);
+  if (common.tech_path != NULL && tech == NULL) return CLI_BAD_INPUT;
   bench_job job = {.options = values,
                    .arguments = argv,
                    .argument_count = (size_t)argc,
                    .array = common.array,
-                   .tech = common.has_tech ? &common.tech : NULL,
+                   .tech = tech,
                    .isa = common.isa,
                    .tool = tool,
                    .version = WEFT_GIT_VERSION,
                    .quiet = common.quiet,
                    .diag = &diag};
-  return run(b, &job, &common, *(const char **)((char *)values + csv_place));
+  code = run(b, &job, &common, *(const char **)((char *)values + csv_place));
+  wf_free(tech);
+  return code;
 }
 
 static cli_exit run_bench(const char *tool, int argc, char **argv) {

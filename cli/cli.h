@@ -14,8 +14,6 @@
 #include "base/option.h"
 #include "base/progress.h"
 #include "base/terminal.h"
-#include "hw/array.h"
-#include "hw/tech.h"
 
 // Scripts depend on these numbers (docs/cli.md).
 typedef enum {
@@ -38,9 +36,7 @@ typedef struct cli_common {
   unsigned isa;       // 0: as the array says
   const char *json;   // NULL: no; "-": stdout
   bool quiet;
-  bool has_tech;  // a technology table was given, `tech`, which arrays that are loaded point to
-  hw_tech tech;
-  const char *tech_path;
+  const char *tech_path;  // a technology table for arrays that are loaded; NULL: none
 } cli_common;
 
 typedef struct cli_verb {
@@ -128,10 +124,8 @@ bool cli_building_told(const weft_progress *progress, const weft_array *array);
 // Whether a verb prints its report to stdout: not with --quiet, and not where JSON stands there, which stands alone.
 bool cli_prints(const cli_common *common);
 
-// The array of --array (default gemmini-default) with --isa applied.
-bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag);
-
-// The same as an object of libweft; NULL after the session's messages were printed.
+// The array of --array (default gemmini-default) with --isa and --tech applied; NULL after the session's messages were
+// printed.
 weft_array *cli_open_array(const cli_common *common, weft_session *session);
 
 // Prints the messages of the session's last call; whether the call was good.

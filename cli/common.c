@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/name.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "cli/cli.h"
-#include "hw/array_text.h"
 
 enum { MAX_OPTIONS = 64 };
 
@@ -164,12 +164,12 @@ static cli_exit unknown_letter(const cli_usage *usage, int letter) {
 // The nearest option of the verb.
 static cli_exit unknown_option(const cli_usage *usage, const char *word, const choices *c) {
   const cli_exit code = usage_error(usage, "unknown option %s", word);
-  char name[HW_WORD_MAX];
+  char name[WF_WORD_MAX];
   word += strspn(word, "-");
   snprintf(name, sizeof name, "%.*s", (int)wf_min(strcspn(word, "="), sizeof name - 1), word);
-  hw_nearest nearest = hw_nearest_start(name);
+  wf_nearest nearest = wf_nearest_start(name);
   for (size_t i = 0; i < c->count; i++)
-    if (!is_short(c->all[i].option)) hw_nearest_offer(&nearest, c->all[i].option->name);
+    if (!is_short(c->all[i].option)) wf_nearest_offer(&nearest, c->all[i].option->name);
   if (nearest.best[0] != '\0') fprintf(stderr, "  hint: did you mean --%s?\n", nearest.best);
   return code;
 }
@@ -197,15 +197,6 @@ static cli_exit parse_all(const cli_usage *usage, int argc, char **argv, const c
   return CLI_OK;
 }
 
-static bool load_tech(shared_values *s, wf_diag *diag) {
-  if (s->tech == NULL) return true;
-  hw_tech *tech = hw_tech_load(s->tech, diag);
-  s->common.has_tech = tech != NULL;
-  if (tech != NULL) s->common.tech = *tech;
-  wf_free(tech);
-  return s->common.has_tech;
-}
-
 bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli_common *common, cli_exit *exit_code) {
   shared_values s = {.isa = 0};
   const choices c = gather(usage, values, &s);
@@ -221,8 +212,7 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
   if (left > usage->max_arguments)
     *exit_code = usage_error(usage, "too many arguments: %s", argv[optind + (int)usage->max_arguments]);
   if (*exit_code != CLI_OK) return false;
-  wf_diag diag = wf_diag_to(stderr);
-  if (!cli_check_output(s.common.json, &diag) || !load_tech(&s, &diag)) {
+  if (!cli_may_write(s.common.json)) {
     *exit_code = CLI_BAD_INPUT;
     return false;
   }
@@ -234,17 +224,19 @@ bool cli_parse(const cli_usage *usage, void *values, int *argc, char **argv, cli
   return true;
 }
 
-bool cli_load_array(const cli_common *common, hw_array *array, wf_diag *diag) {
-  if (!hw_array_load(array, common->array == NULL ? "gemmini-default" : common->array, diag)) return false;
-  if (common->isa != 0) array->isa.revision = common->isa;
-  array->tech = common->has_tech ? &common->tech : NULL;
-  return true;
+// Of a technology table, where one is given; NULL after the messages were printed.
+static weft_array *with_technology(const cli_common *common, weft_session *session, weft_array *array) {
+  if (common->tech_path == NULL) return array;
+  weft_array_technology(session, array, common->tech_path);
+  if (cli_messages(session)) return array;
+  weft_array_destroy(array);
+  return NULL;
 }
 
 weft_array *cli_open_array(const cli_common *common, weft_session *session) {
   weft_array *array = weft_array_load(session, common->array == NULL ? "gemmini-default" : common->array);
   cli_messages(session);
-  if (array != NULL && common->isa != 0) weft_array_set(session, array, "isa.revision", common->isa == 1 ? "1" : "2");
-  if (array != NULL && common->tech_path != NULL) weft_array_technology(session, array, common->tech_path);
-  return array;
+  if (array == NULL) return NULL;
+  if (common->isa != 0) weft_array_set(session, array, "isa.revision", common->isa == 1 ? "1" : "2");
+  return with_technology(common, session, array);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
-#include "hw/array_text.h"
 #include "weft_version.h"
 
 static const cli_verb verbs[] = {
@@ -51,8 +51,8 @@ static bool is_one_of(const char *word, const char *const *words) {
 static int unknown_verb(const char *word) {
   char shown[WF_NAME_LINE];
   fprintf(stderr, "weft: error: unknown verb %s\n", wf_name_shown(word, shown));
-  hw_nearest nearest = hw_nearest_start(word);
-  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) hw_nearest_offer(&nearest, verbs[i].name);
+  wf_nearest nearest = wf_nearest_start(word);
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) wf_nearest_offer(&nearest, verbs[i].name);
   if (nearest.best[0] != '\0') fprintf(stderr, "  hint: did you mean %s?\n", nearest.best);
   fputs("  hint: weft --help\n", stderr);
   return CLI_USAGE;

@@ -14,10 +14,10 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/name.h"
+#include "base/nearest.h"
 #include "base/terminal.h"
 #include "base/thousands.h"
 #include "cli/cli.h"
-#include "hw/array_text.h"
 
 static char *format_list(const char *format, va_list args) {
   va_list again;
@@ -216,8 +216,8 @@ void cli_hint(const char *format, ...) {
 }
 
 void cli_hint_nearest(const char *word, const char *const *names, size_t count) {
-  hw_nearest nearest = hw_nearest_start(word);
-  for (size_t i = 0; i < count; i++) hw_nearest_offer(&nearest, names[i]);
+  wf_nearest nearest = wf_nearest_start(word);
+  for (size_t i = 0; i < count; i++) wf_nearest_offer(&nearest, names[i]);
   if (nearest.best[0] != '\0') cli_hint("did you mean %s?", nearest.best);
 }
 

@@ -43,8 +43,8 @@ static bool load_file(hw_array *array, const char *path, wf_diag *diag) {
 }
 
 static void refuse_name(const char *name, wf_diag *diag) {
-  hw_nearest nearest = hw_nearest_start(name);
-  for (size_t i = 0; i < hw_builtin_count; i++) hw_nearest_offer(&nearest, hw_builtins[i].name);
+  wf_nearest nearest = wf_nearest_start(name);
+  for (size_t i = 0; i < hw_builtin_count; i++) wf_nearest_offer(&nearest, hw_builtins[i].name);
   wf_error(diag, wf_in_file(NULL), "no built-in array is named \"%s\"", name);
   if (nearest.best[0] != '\0') {
     wf_hint(diag, "did you mean \"%s\"?", nearest.best);

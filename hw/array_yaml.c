@@ -175,8 +175,8 @@ static void refuse_choice(reader *r, const hw_param *param, const char *shown) {
   hw_text_list(values, list, sizeof list);
   wf_error(r->diag, here(r), "%s.%s is one of: %s; not %s\"%s\"", param->section, param->name, list,
            is_plain(r) ? "" : "the text ", shown);
-  hw_nearest nearest = hw_nearest_start(scalar_text(r));
-  hw_nearest_offer_list(&nearest, values);
+  wf_nearest nearest = wf_nearest_start(scalar_text(r));
+  wf_nearest_offer_list(&nearest, values);
   if (nearest.best[0] != '\0' && nearest.distance > 0) wf_hint(r->diag, "did you mean \"%s\"?", nearest.best);
 }
 
@@ -220,7 +220,7 @@ static void hint_section_of(reader *r, const char *key) {
   }
 }
 
-static void hint_key(reader *r, const hw_nearest *nearest) {
+static void hint_key(reader *r, const wf_nearest *nearest) {
   if (nearest->best[0] != '\0') {
     wf_hint(r->diag, "did you mean \"%s\"?", nearest->best);
   } else {
@@ -232,9 +232,9 @@ static void refuse_key(reader *r, const hw_section *section) {
   char shown[SHOWN_MAX];
   size_t count;
   const hw_param *params = hw_params(&count);
-  hw_nearest nearest = hw_nearest_start(scalar_text(r));
+  wf_nearest nearest = wf_nearest_start(scalar_text(r));
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(params[i].section, section->name) == 0) hw_nearest_offer(&nearest, params[i].name);
+    if (strcmp(params[i].section, section->name) == 0) wf_nearest_offer(&nearest, params[i].name);
   }
   hw_text_shown(scalar_text(r), shown, sizeof shown);
   wf_error(r->diag, here(r), "section \"%s\" has no key \"%s\"", section->name, shown);
@@ -243,9 +243,9 @@ static void refuse_key(reader *r, const hw_section *section) {
 
 static void refuse_section(reader *r) {
   char shown[SHOWN_MAX];
-  hw_nearest nearest = hw_nearest_start(scalar_text(r));
-  for (size_t i = 0; i < TOP_COUNT; i++) hw_nearest_offer(&nearest, top_names[i]);
-  for (size_t i = 0; i < HW_SECTION_COUNT; i++) hw_nearest_offer(&nearest, hw_section_at(i)->name);
+  wf_nearest nearest = wf_nearest_start(scalar_text(r));
+  for (size_t i = 0; i < TOP_COUNT; i++) wf_nearest_offer(&nearest, top_names[i]);
+  for (size_t i = 0; i < HW_SECTION_COUNT; i++) wf_nearest_offer(&nearest, hw_section_at(i)->name);
   hw_text_shown(scalar_text(r), shown, sizeof shown);
   wf_error(r->diag, here(r), "unknown section \"%s\"", shown);
   hint_key(r, &nearest);

@@ -111,8 +111,8 @@ static void refuse_key(reader *r, const char *path) {
   char shown[SHOWN_MAX];
   hw_text_shown(scalar_text(r), shown, sizeof shown);
   wf_error(r->diag, here(r), "a technology table has no key \"%s\" here", shown);
-  hw_nearest nearest = hw_nearest_start(path);
-  for (size_t i = 0; i < KEYS; i++) hw_nearest_offer(&nearest, path_of(i));
+  wf_nearest nearest = wf_nearest_start(path);
+  for (size_t i = 0; i < KEYS; i++) wf_nearest_offer(&nearest, path_of(i));
   if (nearest.best[0] != '\0') wf_hint(r->diag, "did you mean \"%s\"?", nearest.best);
 }
 

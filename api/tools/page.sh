@@ -51,7 +51,6 @@ cat <<'END'
 
 ## The tool
 
-The verbs of the `weft` command use this interface alone (`cli/tests/api_verbs.txt`, which
-`cli/tests/verbs_test.sh` checks). `bench` runs a program of its own, which measures the floors
-below.
+The `weft` command uses this interface and helpers of `base/` alone (`cli/tests/library_test.sh`).
+`weft bench` runs a program of its own, which measures the floors below.
 END

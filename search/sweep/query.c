@@ -199,10 +199,10 @@ static void suggest_column(sweep_reader *r, const char *network, wf_diag *diag) 
   const char *message = sqlite3_errmsg(r->db);
   if (strncmp(message, unknown, sizeof unknown - 1) != 0) return;
   char *word = wf_strdup(message + sizeof unknown - 1), *sql = statement_of(r, "", network, 0);
-  hw_nearest nearest = hw_nearest_start(word);
+  wf_nearest nearest = wf_nearest_start(word);
   sqlite3_stmt *all = NULL;
   if (sqlite3_prepare_v2(r->db, sql, -1, &all, NULL) == SQLITE_OK)
-    for (int c = 0; c < sqlite3_column_count(all); c++) hw_nearest_offer(&nearest, sqlite3_column_name(all, c));
+    for (int c = 0; c < sqlite3_column_count(all); c++) wf_nearest_offer(&nearest, sqlite3_column_name(all, c));
   if (nearest.best[0] != '\0') {
     const char *quote = strchr(nearest.best, '.') != NULL ? "\"" : "";
     wf_hint(diag, "did you mean %s%s%s?", quote, nearest.best, quote);
