@@ -21,6 +21,7 @@
 typedef struct options {
   const char *net;
   uint64_t samples, seed;
+  bool tokens;
 } options;
 
 static const struct {
@@ -87,6 +88,14 @@ static void add_row(bench_table *table, const char *name, const sums *s) {
 
 // ---- programs
 
+// The array with tokens in place of its reservation station, where the job wants that.
+static void order_by(const bench_job *job, hw_array *array) {
+  if (!((const options *)job->options)->tokens) return;
+  array->sync.by = HW_SYNC_TOKENS;
+  array->units.loop_matmul = array->units.loop_conv = false;
+  array->store.order = HW_STORE_ORDER_ISSUED;
+}
+
 static bool check_samples(const bench_job *job, sums *s) {
   const options *o = job->options;
   samples_source source;
@@ -97,6 +106,7 @@ static bool check_samples(const bench_job *job, sums *s) {
   for (uint64_t n = 0; n < o->samples && good; n++) {
     samples_sample sample;
     samples_draw(&source, &sample);
+    order_by(job, &sample.array);
     if (wf_progress_due(&line)) wf_progress_line(&line, "layer %u of %u", (unsigned)n + 1, (unsigned)o->samples);
     const layer_policy policy = {.mapping = &sample.mapping, .straight = true};
     compile_result made;
@@ -152,6 +162,7 @@ static bench_end run_races(const bench_job *job) {
   const options *o = job->options;
   hw_array array;
   if (!bench_load_array(job, &array)) return BENCH_BAD_INPUT;
+  order_by(job, &array);
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
   uint64_t races = 0;
@@ -170,6 +181,7 @@ static const wf_option option_rows[] = {
     {"samples", WF_COUNT(options, samples), "N", "layers at random (default 200; 0: none)"},
     {"net", WF_TEXT(options, net), "NAME", "of the networks only this one; none: none"},
     {"seed", WF_COUNT(options, seed), "N", "of the layers (default 1)"},
+    {"tokens", WF_FLAG(options, tokens), NULL, "every array with tokens in place of its reservation station"},
 };
 static const options defaults = {.samples = 200, .seed = 1};
 
@@ -180,7 +192,7 @@ const bench bench_races = {
     .text =
         "Checks programs of the compiler for accesses that nothing orders (docs/races.md): layers at random, and\n"
         "networks with neighbouring layers mixed. Beside the races stand those that would be there without the\n"
-        "reservation station, and without what its room orders. Ends with 4 if there is a race.",
+        "reservation station (or tokens), and without what its room orders. Ends with 4 if there is a race.",
     BENCH_OPTIONS(option_rows, defaults),
     .takes_array = true,
     .run = run_races};
