@@ -15,7 +15,7 @@
 typedef struct options {
   const char *spaces, *networks, *methods, *objective;
   uint64_t seeds, budget, large, jobs;
-  bool quick;
+  bool quick, plain_model;
 } options;
 
 #define REAL(name, column, form) \
@@ -68,6 +68,7 @@ static codesign_options options_of(const bench_state *s, const codesign_space *s
                             .runs = s->runs,
                             .predicted = s->predicted,
                             .jobs = (unsigned)o->jobs,
+                            .plain_model = o->plain_model,
                             .tech = s->job->tech};
 }
 
@@ -193,7 +194,7 @@ static bench_end run_codesign(const bench_job *job) {
   }
   s.table = bench_table_open(job->report, &form);
   s.runs = truth_runs_create((unsigned)o->jobs, 0, sweep_work_measure, NULL);
-  s.predicted = predict_table_create((unsigned)o->jobs);
+  s.predicted = predict_table_create((unsigned)o->jobs, !o->plain_model);
   bench_table_heading(s.table);
   const bool good = compare_all(&s);
   say_means(&s);
@@ -212,6 +213,7 @@ static const wf_option codesign_rows[] = {
     {"budget", WF_COUNT(options, budget), "N", "simulations in a small space (default 16)"},
     {"large", WF_COUNT(options, large), "N", "in the default space (default 20; 0: leave it out)"},
     {"jobs", WF_COUNT(options, jobs), "N", "processes (default: one for each processor)"},
+    {"plain-model", WF_FLAG(options, plain_model), NULL, "without what is learned of the model (weft bench learn)"},
     {"quick", WF_FLAG(options, quick), NULL, "one small space"},
 };
 static const options defaults = {.seeds = 5, .budget = 16, .large = 20, .objective = "edap"};

@@ -313,7 +313,7 @@ static bool run_all(methods_bench *b, wf_diag *diag) {
     b->means = (bench_simulated_means){
         .base = &b->base,
         .runs = truth_runs_create((unsigned)o->jobs, (double)o->timeout, sweep_work_measure, NULL),
-        .table = predict_table_create((unsigned)o->jobs),
+        .table = predict_table_create((unsigned)o->jobs, false),
         .jobs = (unsigned)o->jobs,
         .simulations = (unsigned)o->simulations,
         .evaluations = o->budget};

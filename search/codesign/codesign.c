@@ -297,7 +297,7 @@ static void open_loop(const codesign_options *o, codesign_result *result, codesi
                        .start_clock = (double)clock() / CLOCKS_PER_SEC,
                        .best = INFINITY};
   if (l->runs == NULL) l->runs = truth_runs_create(o->jobs, 0, sweep_work_measure, NULL);
-  if (l->predicted == NULL) l->predicted = predict_table_create(o->jobs);
+  if (l->predicted == NULL) l->predicted = predict_table_create(o->jobs, !o->plain_model);
   for (size_t a = 0; a < o->space->axis_count; a++) l->reach[a] = codesign_axis_known(&o->space->axes[a]) ? 1 : 0.35;
   add_layers(o, result);
 }

@@ -84,6 +84,7 @@ typedef struct codesign_options {
   unsigned jobs;             // 0: one for each processor
   truth_runs *runs;          // that several searches share; NULL: its own
   predict_table *predicted;  // likewise
+  bool plain_model;          // the first rung is the model as it is, without what is learned of it
   const hw_tech *tech;       // NULL: the array's
   const wf_stop *stop;
   void (*progress)(void *context, const char *text);  // may be NULL

@@ -4,7 +4,7 @@
 #define SEARCH_MODEL_MACHINE_CONTEXT_H
 
 #include "base/number.h"
-#include "search/model/machine_private.h"
+#include "search/model/machine_work.h"
 
 typedef struct machine_context {
   const map_layer *layer;

@@ -4,7 +4,7 @@
 #ifndef SEARCH_MODEL_MACHINE_WALK_H
 #define SEARCH_MODEL_MACHINE_WALK_H
 
-#include "search/model/machine_private.h"
+#include "search/model/machine_work.h"
 #include "search/tape/trace.h"
 
 // X(NAME): of weights and of inputs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stages take of the units: see machine_private.h. Memory, loads and mesh have files of their own; here are
+// What stages take of the units: see machine_work.h. Memory, loads and mesh have files of their own; here are
 // stores, what the compiler assumes of the order, and the sum.
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/random.h"
 #include "compiler/layer/layer.h"
 
@@ -165,4 +166,28 @@ void samples_draw_group(samples_source *source, samples_sample group[SAMPLES_GRO
     mapped = count > 0 && map_random(&last->layer, &last->array, &source->seed, &last->mapping);
   }
   fclose(null);
+}
+
+size_t samples_draw_family(samples_source *source, samples_sample *family, size_t count) {
+  map_mapping best[MAP_BEST_MAX];
+  size_t drawn = 0;
+  FILE *null = fopen("/dev/null", "w");
+  wf_diag diag = wf_diag_to(null);
+  while (drawn < 2) {
+    samples_sample s = {.by_default = true};
+    draw_array(&source->seed, &s.array);
+    draw_layer(source, &s.array, &s.layer, &diag);
+    const size_t room = wf_min(3 * count / 4, (size_t)MAP_BEST_MAX);
+    const size_t known = map_best(&s.layer, &s.array, NULL, BLOCK_STYLE_PRIMITIVE, best, room);
+    for (drawn = 0; drawn < count; drawn++) {
+      family[drawn] = s;
+      family[drawn].by_default = drawn < known;
+      if (drawn < known)
+        family[drawn].mapping = best[drawn];
+      else if (!map_random(&s.layer, &s.array, &source->seed, &family[drawn].mapping))
+        break;
+    }
+  }
+  if (null != NULL) fclose(null);
+  return drawn;
 }

@@ -41,4 +41,8 @@ void samples_draw_group(samples_source *source, samples_sample group[SAMPLES_GRO
 // The next sample; every fourth has the heuristic mapper's mapping.
 void samples_draw(samples_source *source, samples_sample *sample);
 
+// Mappings of one layer on one array, both at random: the mapper's best, as many as there are up to three quarters, and
+// random ones. Returns how many there are, at least 2.
+size_t samples_draw_family(samples_source *source, samples_sample *family, size_t count);
+
 #endif

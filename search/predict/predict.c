@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "compiler/layer/layer.h"
 #include "search/predict/private.h"
 
@@ -72,10 +73,21 @@ double predict_value(descent_plain_objective objective, double cycles, bool has_
   return objective == PLAIN_AREA_DELAY || !has_energy ? cycles : descent_value(objective, cost);
 }
 
+// A correction is at most by four, as far as samples went.
+static machine_prediction predicted(const predict_chooser *c, const map_mapping *mapping) {
+  static const double most = 1.3862943611198906;
+  machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &cost_fitted);
+  if (c->request->learned == NULL || !isfinite(p.cycles)) return p;
+  float features[LEARN_FEATURES];
+  learn_features_of(&c->layer, mapping, c->request->array, &p, features);
+  p.cycles *= exp(wf_min(wf_max(learn_trees_say(c->request->learned, features), -most), most));
+  return p;
+}
+
 double predict_try(predict_chooser *c, const map_mapping *mapping, predict_source source) {
   const predict_choice *known = find(c, mapping);
   if (known != NULL) return known->value;
-  const machine_prediction p = machine_predict(&c->layer, mapping, c->request->array, &cost_fitted);
+  const machine_prediction p = predicted(c, mapping);
   c->evaluations++;
   const predict_choice choice = {.mapping = *mapping,
                                  .source = source,

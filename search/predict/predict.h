@@ -5,6 +5,7 @@
 #define SEARCH_PREDICT_PREDICT_H
 
 #include "search/descent/state.h"
+#include "search/learn/trees.h"
 #include "search/model/machine.h"
 
 enum { PREDICT_KEPT_MAX = 64 };
@@ -19,6 +20,7 @@ typedef struct predict_request {
   size_t given_count;
   unsigned tried, climbs;
   unsigned kept;  // how many of the best are to be known; 0 is 1
+  const learn_trees *learned;  // what they say of the model's cycles is believed; NULL: the model is
 } predict_request;
 
 typedef enum { PREDICT_MAPPER, PREDICT_GIVEN, PREDICT_CLIMBED, PREDICT_SOURCES } predict_source;

@@ -14,20 +14,23 @@ typedef struct entry {
 
 struct predict_table {
   unsigned threads;  // 0: one for each processor
+  learn_trees learned;
   entry *entries;    // open addressing, at most half full
   size_t room, count;
 };
 
 typedef struct task {
+  const learn_trees *learned;
   const predict_request *request;
   predict_result *answer;
 } task;
 
-predict_table *predict_table_create(unsigned threads) {
+predict_table *predict_table_create(unsigned threads, bool learned) {
   enum { ROOM = 1024 };
   predict_table *t = WF_NEW(predict_table);
   *t = (predict_table){.threads = threads, .room = ROOM};
   t->entries = wf_calloc(ROOM, sizeof *t->entries);
+  if (learned) t->learned = learn_trees_shipped();
   return t;
 }
 
@@ -38,6 +41,7 @@ void predict_table_destroy(predict_table *t) {
     wf_free(t->entries[i].answer);
   }
   wf_free(t->entries);
+  learn_trees_release(&t->learned);
   wf_free(t);
 }
 
@@ -88,7 +92,9 @@ static bool enter(predict_table *t, const predict_request *request, const predic
 
 static void predict(void *context, size_t number) {
   const task *t = (const task *)context + number;
-  *t->answer = predict_layer(t->request);
+  predict_request request = *t->request;
+  request.learned = t->learned;
+  *t->answer = predict_layer(&request);
 }
 
 void predict_table_ask(predict_table *t, const predict_request *requests, size_t count,
@@ -97,7 +103,7 @@ void predict_table_ask(predict_table *t, const predict_request *requests, size_t
   size_t found = 0;
   for (size_t n = 0; n < count; n++)
     if (enter(t, &requests[n], &answers[n]))
-      fresh[found++] = (task){&requests[n], (predict_result *)(uintptr_t)answers[n]};
+      fresh[found++] = (task){t->learned.count == 0 ? NULL : &t->learned, &requests[n], (predict_result *)(uintptr_t)answers[n]};
   wf_run_tasks(found, t->threads, predict, fresh);
   wf_free(fresh);
 }

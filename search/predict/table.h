@@ -7,8 +7,8 @@
 
 typedef struct predict_table predict_table;
 
-// `threads` 0: one per processor.
-predict_table *predict_table_create(unsigned threads);
+// `threads` 0: one per processor. `learned`: cycles of the model are corrected by the shipped trees (search/learn).
+predict_table *predict_table_create(unsigned threads, bool learned);
 void predict_table_destroy(predict_table *t);
 
 // The answer to each request; they stay until the table is destroyed.

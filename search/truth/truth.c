@@ -272,7 +272,7 @@ static truth_loop begin(const truth_options *options, truth_result *result) {
   l.limit = options->candidates == 0 ? CANDIDATES : options->candidates;
   const sweep_work_context context = {.programs = options->program, .program_count = options->program != NULL};
   if (l.runs == NULL) l.runs = truth_runs_create(options->jobs, options->timeout, sweep_work_measure, &context);
-  if (result->table == NULL) result->own_table = result->table = predict_table_create(options->jobs);
+  if (result->table == NULL) result->own_table = result->table = predict_table_create(options->jobs, false);
   l.table = result->table;
   return l;
 }

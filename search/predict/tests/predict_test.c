@@ -120,7 +120,7 @@ static void table(void **state) {
     arrays[n / LAYERS].scratchpad.capacity_kib = 16U << n / LAYERS;
     requests[n] = request_of(n % LAYERS, &arrays[n / LAYERS], 50);
   }
-  predict_table *single = predict_table_create(1), *several = predict_table_create(4);
+  predict_table *single = predict_table_create(1, true), *several = predict_table_create(4, true);
   predict_table_ask(single, requests, COUNT, one);
   predict_table_ask(several, requests, COUNT, many);
   predict_table_ask(several, requests, COUNT, again);

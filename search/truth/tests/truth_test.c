@@ -236,7 +236,7 @@ static void judged(void **state) {
   case_begin(&c, 64, 8);
   c.options.machine = true;
   c.options.seed = 0;
-  c.options.table = predict_table_create(2);
+  c.options.table = predict_table_create(2, false);
   const descent_options asked = {.goal = c.options.goal, .seed = 1, .max_evaluations = 5000};
   descent_result found;
   assert_true(descent_search(&asked, &found));

@@ -208,6 +208,30 @@ static void polls_cost_the_same(void **state) {
   assert_true(llabs(flow - cycle) < cycle / 4);
 }
 
+// Lines that are loaded evict others; there is room for all of them in a large L2.
+static int64_t cost_of_victims(const sim_engine_ops *ops, uint32_t latency, program *p) {
+  hw_array small = bare_array(latency), large;
+  small.l2.present = true;
+  large = small;
+  small.l2.capacity_kib = 32;
+  large.l2.capacity_kib = 1024;
+  return (int64_t)cycles_on(ops, &small, p) - (int64_t)cycles_on(ops, &large, p);
+}
+
+// Four of them are on their way at most, and none is seen off beside words (CLEAN_VICTIM).
+static void victims_cost_the_same(void **state) {
+  (void)state;
+  program p = {.count = 0};
+  config_load(&p, 64);
+  for (unsigned n = 0; n < 200; n++) load(&p, 1024 * n, 64 * (n % 64), 64);
+  for (uint32_t latency = 5; latency <= 80; latency *= 4) {
+    const int64_t cycle = cost_of_victims(&sim_cycle_engine, latency, &p),
+                  flow = cost_of_victims(&sim_flow_engine, latency, &p);
+    assert_true(cycle > 200);
+    assert_true(llabs(flow - cycle) < 3 * cycle / 10);
+  }
+}
+
 static void overlapping_loads_are_near(void **state) {
   (void)state;
   const hw_array array = bare_array(60);
@@ -721,6 +745,7 @@ int main(void) {
       cmocka_unit_test(calendars_forget_what_is_long_past),
       cmocka_unit_test(loads_are_near),
       cmocka_unit_test(polls_cost_the_same),
+      cmocka_unit_test(victims_cost_the_same),
       cmocka_unit_test(overlapping_loads_are_near),
       cmocka_unit_test(stores_are_near),
       cmocka_unit_test(products_are_near),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the machine's model: what one stage takes of each unit (work), before they get in each other's way (walk).
-#ifndef SEARCH_MODEL_MACHINE_PRIVATE_H
-#define SEARCH_MODEL_MACHINE_PRIVATE_H
+// Under the machine's model: what one stage takes of each unit (work), before they get in each other's way (walk).
+#ifndef SEARCH_MODEL_MACHINE_WORK_H
+#define SEARCH_MODEL_MACHINE_WORK_H
 
 #include "search/model/machine.h"
 

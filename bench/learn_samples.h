@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples for `weft bench learn`: layers on arrays at random, several mappings of each, simulated on all processors.
+#ifndef BENCH_LEARN_SAMPLES_H
+#define BENCH_LEARN_SAMPLES_H
+
+#include "runner/fidelity.h"
+#include "search/learn/set.h"
+#include "search/model/samples.h"
+
+typedef struct learn_samples_request {
+  samples_set of;
+  run_fidelity engine;
+  size_t groups, mappings;
+  uint64_t seed;
+  bool quiet;
+} learn_samples_request;
+
+// The same for a request on every machine. What cannot be run is left out. False after an error was reported.
+bool learn_samples_collect(const learn_samples_request *request, learn_set *set, wf_diag *diag);
+
+#endif
