@@ -349,7 +349,7 @@ static bench_end run_learn(const bench_job *job) {
     wf_hint(job->diag, "at most 100,000 groups, 10,000 judged ones and 10,000 trees");
     return BENCH_BAD_USAGE;
   }
-  bool good = collect(job, SAMPLES_FIT, &set);
+  bool good = collect(job, SAMPLES_TEACH, &set);
   if (good && o->write != NULL) good = write_trees(o, &set, job->diag);
   if (good && o->judged > 0) good = collect(job, SAMPLES_JUDGE, &judged);
   if (good && judged.count > 0) {

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "search/learn/matrix.h"
 
 enum { D = LEARN_WIDTH, T = LEARN_SITES, HEAD = D / LEARN_HEADS, INNER = LEARN_INNER };
 
@@ -191,38 +192,19 @@ static void make_room(learn_net *net, size_t rows) {
 
 // ---- matrices
 
-// y = x w, or y + x w; a row of x has `in` values, one of y has `out`.
-static void multiply(const float *restrict x, const float *restrict w, float *restrict y, size_t rows, size_t in,
-                     size_t out) {
-  for (size_t r = 0; r < rows; r++)
-    for (size_t i = 0; i < in; i++) {
-      const float by = x[r * in + i];
-      if (by == 0) continue;
-      for (size_t o = 0; o < out; o++) y[r * out + o] += by * w[i * out + o];
-    }
-}
-
 static void add_bias(const float *bias, float *y, size_t rows, size_t out) {
   for (size_t r = 0; r < rows; r++) memcpy(&y[r * out], bias, out * sizeof *y);
 }
 
-// Slopes of x and of w from those of y; of x they are added.
-static void multiply_back(const float *restrict x, const float *restrict w, const float *restrict dy,
-                          float *restrict dx, float *restrict dw, size_t rows, size_t in, size_t out) {
+// Slopes of x and of w from those of y; both are added.
+static void multiply_back(const float *x, const float *w, const float *dy, float *dx, float *dw, size_t rows, size_t in,
+                          size_t out) {
   float turned[INNER * D];
+  learn_multiply_turned(x, dy, dw, rows, in, out);
+  if (dx == NULL) return;
   for (size_t i = 0; i < in; i++)
     for (size_t o = 0; o < out; o++) turned[o * in + i] = w[i * out + o];
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t i = 0; i < in; i++) {
-      const float by = x[r * in + i];
-      for (size_t o = 0; o < out; o++) dw[i * out + o] += by * dy[r * out + o];
-    }
-    if (dx == NULL) continue;
-    for (size_t o = 0; o < out; o++) {
-      const float by = dy[r * out + o];
-      for (size_t i = 0; i < in; i++) dx[r * in + i] += by * turned[o * in + i];
-    }
-  }
+  learn_multiply(dy, turned, dx, rows, out, in);
 }
 
 static void bias_back(const float *dy, float *db, size_t rows, size_t out) {
@@ -340,22 +322,22 @@ static void encode(learn_net *net, int layer, size_t rows) {
   clear(k->query, tokens * D);
   clear(k->key, tokens * D);
   clear(k->value, tokens * D);
-  multiply(y, &w[l->query], k->query, tokens, D, D);
-  multiply(y, &w[l->key], k->key, tokens, D, D);
-  multiply(y, &w[l->value], k->value, tokens, D, D);
+  learn_multiply(y, &w[l->query], k->query, tokens, D, D);
+  learn_multiply(y, &w[l->key], k->key, tokens, D, D);
+  learn_multiply(y, &w[l->value], k->value, tokens, D, D);
   for (size_t r = 0; r < rows; r++)
     for (int h = 0; h < LEARN_HEADS; h++) attend_head(k, r, h);
   for (size_t i = 0; i < tokens; i++)
     for (int d = 0; d < D; d++) x[i * D + (size_t)d] += w[l->mix_bias + (size_t)d];
-  multiply(k->mixed, &w[l->mix], x, tokens, D, D);
+  learn_multiply(k->mixed, &w[l->mix], x, tokens, D, D);
   memcpy(k->middle, x, tokens * D * sizeof *x);
   norm(x, &w[l->norm[1]], k->normed[1], k->spread[1], y, tokens);
   add_bias(&w[l->up_bias], k->inner, tokens, INNER);
-  multiply(y, &w[l->up], k->inner, tokens, D, INNER);
+  learn_multiply(y, &w[l->up], k->inner, tokens, D, INNER);
   relu(k->inner, tokens * INNER);
   for (size_t i = 0; i < tokens; i++)
     for (int d = 0; d < D; d++) x[i * D + (size_t)d] += w[l->down_bias + (size_t)d];
-  multiply(k->inner, &w[l->down], x, tokens, INNER, D);
+  learn_multiply(k->inner, &w[l->down], x, tokens, INNER, D);
 }
 
 // What a norm gave is not kept: it is scaled again.
@@ -414,10 +396,10 @@ static void embed(learn_net *net, const learn_set *set, size_t first, size_t row
         features[r * width + f] =
             (set->rows[first + r].features[from + f] - net->mean[from + f]) * net->scale[from + f];
     add_bias(&w[net->at.in_bias[t]], hidden, rows, D);
-    multiply(features, &w[net->at.in[t]], hidden, rows, width, D);
+    learn_multiply(features, &w[net->at.in[t]], hidden, rows, width, D);
     relu(hidden, rows * D);
     add_bias(&w[net->at.embed_bias[t]], token, rows, D);
-    multiply(hidden, &w[net->at.embed[t]], token, rows, D, D);
+    learn_multiply(hidden, &w[net->at.embed[t]], token, rows, D, D);
     for (size_t r = 0; r < rows; r++) memcpy(&net->tokens[(r * T + (size_t)t) * D], &token[r * D], D * sizeof *token);
     features += rows * width;
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trees that travel in the program: see trees.h.
+#include "search/learn/shipped.h"
+
 #include <assert.h>
 
-#include "search/learn/shipped.h"
 #include "search/learn/trees.h"
 
 learn_trees learn_trees_shipped(void) {

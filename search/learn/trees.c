@@ -14,7 +14,7 @@
 enum { BINS = 64 };
 
 const learn_trees_options learn_trees_usual = {
-    .trees = 400, .rate = 0.05, .clip = 0.3, .least = 12, .rows = 0.7, .sites = 0.5, .seed = 1};
+    .trees = 400, .rate = 0.05, .clip = 0.3, .least = 60, .rows = 0.7, .sites = 0.5, .seed = 1};
 
 // ---- bins
 

@@ -20,7 +20,8 @@ typedef struct predict_request {
   size_t given_count;
   unsigned tried, climbs;
   unsigned kept;  // how many of the best are to be known; 0 is 1
-  const learn_trees *learned;  // what they say of the model's cycles is believed; NULL: the model is
+  // Cycles and values of choices are the model's, corrected by these; their order is the model's. NULL: no correction.
+  const learn_trees *learned;
 } predict_request;
 
 typedef enum { PREDICT_MAPPER, PREDICT_GIVEN, PREDICT_CLIMBED, PREDICT_SOURCES } predict_source;

@@ -15,7 +15,7 @@ typedef struct entry {
 struct predict_table {
   unsigned threads;  // 0: one for each processor
   learn_trees learned;
-  entry *entries;    // open addressing, at most half full
+  entry *entries;  // open addressing, at most half full
   size_t room, count;
 };
 
@@ -103,7 +103,8 @@ void predict_table_ask(predict_table *t, const predict_request *requests, size_t
   size_t found = 0;
   for (size_t n = 0; n < count; n++)
     if (enter(t, &requests[n], &answers[n]))
-      fresh[found++] = (task){t->learned.count == 0 ? NULL : &t->learned, &requests[n], (predict_result *)(uintptr_t)answers[n]};
+      fresh[found++] =
+          (task){t->learned.count == 0 ? NULL : &t->learned, &requests[n], (predict_result *)(uintptr_t)answers[n]};
   wf_run_tasks(found, t->threads, predict, fresh);
   wf_free(fresh);
 }

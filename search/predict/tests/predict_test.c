@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mappings chosen by the model of the machine: what is kept is legal, different, and the best first; steps find better
 // ones that compile and run; a table gives the same answers on any number of threads.
+#include <math.h>
+
 #include "base/test.h"
 #include "runner/measure.h"
 #include "search/predict/table.h"
@@ -137,8 +139,37 @@ static void table(void **state) {
   predict_table_destroy(several);
 }
 
+// What is learned moves cycles and values by the factor that the trees say, up to four, and no choice from its place.
+static void corrections_move_figures_alone(void **state) {
+  (void)state;
+  const hw_array array = small_array();
+  wf_diag diag = wf_diag_to(stderr);
+  learn_trees trees;
+  assert_true(learn_trees_parse(&trees, "half", "trees 1\ntree 3\ntile_k 2 1\n-0.5\n0.5\n", &diag));
+  predict_request request = request_of(0, &array, 100);
+  predict_result plain = predict_layer(&request);
+  request.learned = &trees;
+  predict_result learned = predict_layer(&request);
+  trees.trees[0].node[1].value = trees.trees[0].node[2].value = 9;
+  predict_result most = predict_layer(&request);
+  assert_true(plain.count > 1 && plain.count == learned.count && plain.count == most.count);
+  for (size_t i = 0; i < plain.count; i++) {
+    const predict_choice *p = &plain.choices[i], *l = &learned.choices[i], *m = &most.choices[i];
+    assert_true(map_equal(&p->mapping, &l->mapping) && map_equal(&p->mapping, &m->mapping));
+    const double sign = p->mapping.tile[BLOCK_DIM_K] < exp(2) ? -0.5 : 0.5;
+    assert_float_equal(l->cycles, p->cycles * exp(sign), 1e-6 * l->cycles);
+    assert_float_equal(m->cycles, 4 * p->cycles, 1e-6 * m->cycles);
+    assert_true(l->value > 0 && l->value != p->value && l->energy_pj == p->energy_pj);
+  }
+  learn_trees_release(&trees);
+  predict_release(&plain);
+  predict_release(&learned);
+  predict_release(&most);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(choices), cmocka_unit_test(left_to_the_mapper),
-                                     cmocka_unit_test(climbs), cmocka_unit_test(given), cmocka_unit_test(table)};
+                                     cmocka_unit_test(climbs),  cmocka_unit_test(given),
+                                     cmocka_unit_test(table),   cmocka_unit_test(corrections_move_figures_alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
