@@ -349,7 +349,7 @@ static bench_end run_learn(const bench_job *job) {
     wf_hint(job->diag, "at most 100,000 groups, 10,000 judged ones and 10,000 trees");
     return BENCH_BAD_USAGE;
   }
-  bool good = collect(job, SAMPLES_TEACH, &set);
+  bool good = collect(job, SAMPLES_FIT, &set);
   if (good && o->write != NULL) good = write_trees(o, &set, job->diag);
   if (good && o->judged > 0) good = collect(job, SAMPLES_JUDGE, &judged);
   if (good && judged.count > 0) {
@@ -366,11 +366,11 @@ static bench_end run_learn(const bench_job *job) {
 }
 
 static const wf_option option_rows[] = {
-    {"groups", WF_COUNT(options, groups), "N", "layers on arrays to learn from, eight mappings of each (default 1000)"},
+    {"groups", WF_COUNT(options, groups), "N", "layers on arrays to learn from, eight mappings of each (default 2000)"},
     {"judged", WF_COUNT(options, judged), "N", "layers on arrays to judge by, twenty mappings of each (default 60)"},
     {"seed", WF_COUNT(options, seed), "N", "of both (default 1)"},
     {"trees", WF_COUNT(options, trees), "N", "boosted trees (default 400)"},
-    {"epochs", WF_COUNT(options, epochs), "N", "passes of the networks over the samples (default 40)"},
+    {"epochs", WF_COUNT(options, epochs), "N", "passes of the networks over the samples (default 20)"},
     {"no-network", WF_FLAG(options, no_network), NULL, "leave out the networks, which take minutes"},
     {"collect", WF_TEXT(options, collect), "FILE", "write the samples to learn from"},
     {"data", WF_TEXT(options, data), "FILE", "learn from those of a file"},
@@ -378,7 +378,7 @@ static const wf_option option_rows[] = {
     {"judges", WF_TEXT(options, judges), "FILE", "judge by those of a file"},
     {"write", WF_TEXT(options, write), "FILE", "write the trees (search/learn/shipped.trees)"},
 };
-static const options defaults = {.groups = 1000, .judged = 60, .seed = 1, .trees = 400, .epochs = 40};
+static const options defaults = {.groups = 2000, .judged = 60, .seed = 1, .trees = 400, .epochs = 20};
 
 const bench bench_learn = {
     .name = "learn",

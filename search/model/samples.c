@@ -10,9 +10,6 @@
 #include "compiler/layer/layer.h"
 
 static const char *const judging_tables[] = {"resnet50", "bert", "retinanet", "deepbench"};
-static const char *const teaching_tables[] = {"alexnet", "conv", "conv_1d", "densenet161", "dlrm",
-                                              "mm",      "rnnt", "unet",    "vgg16"};
-#define COUNT(names) (sizeof(names) / sizeof *(names))
 
 // Even over the logarithm.
 static int64_t in_log(uint64_t *seed, int64_t low, int64_t high) {
@@ -88,28 +85,9 @@ static map_layer random_convolution(uint64_t *seed) {
   return layer;
 }
 
-static bool is_hidden(const samples_source *source, const layers_layer *layer) {
-  for (size_t n = source->count; n < source->count + source->hidden; n++)
-    for (size_t i = 0; i < source->networks[n].count; i++) {
-      const layers_layer *other = &source->networks[n].layers[i];
-      if (memcmp(layer->size, other->size, sizeof layer->size) == 0 &&
-          memcmp(layer->stride, other->stride, sizeof layer->stride) == 0)
-        return true;
-    }
-  return false;
-}
-
-static const layers_layer *draw_row(samples_source *source) {
-  const layers_layer *row;
-  do {
-    const layers_network *network = &source->networks[wf_random_in(&source->seed, 0, (int64_t)source->count - 1)];
-    row = &network->layers[wf_random_in(&source->seed, 0, (int64_t)network->count - 1)];
-  } while (is_hidden(source, row));
-  return row;
-}
-
 static map_layer table_layer(samples_source *source) {
-  map_layer layer = layers_to_map(draw_row(source));
+  const layers_network *network = &source->networks[wf_random_in(&source->seed, 0, (int64_t)source->count - 1)];
+  map_layer layer = layers_to_map(&network->layers[wf_random_in(&source->seed, 0, (int64_t)network->count - 1)]);
   if (layer.kind == MAP_CONV)
     for (int side = 0; side < 4; side++) layer.padding[side] = layer.size[BLOCK_DIM_R] / 2;
   return layer;
@@ -130,7 +108,7 @@ static bool has_right_size(const map_layer *layer, const hw_array *array) {
 
 static void draw_layer(samples_source *source, const hw_array *array, map_layer *layer, wf_diag *diag) {
   do {
-    if (source->set == SAMPLES_JUDGE || (source->set == SAMPLES_TEACH && wf_random_one_in(&source->seed, 2)))
+    if (source->set == SAMPLES_JUDGE)
       *layer = table_layer(source);
     else
       *layer = wf_random_one_in(&source->seed, 2) ? random_product(&source->seed) : random_convolution(&source->seed);
@@ -140,25 +118,16 @@ static void draw_layer(samples_source *source, const hw_array *array, map_layer 
 
 // ---- samples
 
-static bool load(samples_source *source, const char *const *names, size_t count, size_t *loaded, wf_diag *diag) {
-  for (size_t i = 0; i < count; i++) {
-    layers_network *network = &source->networks[source->count + source->hidden];
-    ++*loaded;
-    if (!layers_load(network, names[i], diag)) return false;
-  }
-  return true;
-}
-
 bool samples_open(samples_source *source, samples_set set, uint64_t seed, wf_diag *diag) {
   *source = (samples_source){.set = set, .seed = 2 * seed + (set == SAMPLES_JUDGE)};
   if (set == SAMPLES_FIT) return true;
-  if (set == SAMPLES_JUDGE) return load(source, judging_tables, COUNT(judging_tables), &source->count, diag);
-  return load(source, teaching_tables, COUNT(teaching_tables), &source->count, diag) &&
-         load(source, judging_tables, COUNT(judging_tables), &source->hidden, diag);
+  for (size_t i = 0; i < sizeof judging_tables / sizeof *judging_tables; i++)
+    if (!layers_load(&source->networks[source->count++], judging_tables[i], diag)) return false;
+  return true;
 }
 
 void samples_close(samples_source *source) {
-  for (size_t i = 0; i < source->count + source->hidden; i++) layers_release(&source->networks[i]);
+  for (size_t i = 0; i < source->count; i++) layers_release(&source->networks[i]);
 }
 
 void samples_draw(samples_source *source, samples_sample *s) {

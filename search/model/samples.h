@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples that the model of the machine is fitted to and judged by: layers, arrays and mappings at random. Drawn for
-// fitting and teaching or for judging; these never share a layer or an array.
+// fitting or for judging; the two never share a layer or an array.
 #ifndef SEARCH_MODEL_SAMPLES_H
 #define SEARCH_MODEL_SAMPLES_H
 
@@ -10,8 +10,7 @@
 
 typedef enum {
   SAMPLES_FIT,    // layers at random
-  SAMPLES_JUDGE,  // layers of some of the shipped tables
-  SAMPLES_TEACH,  // half of them layers at random, half of the other tables: those that no judging table has
+  SAMPLES_JUDGE,  // layers of the shipped tables
 } samples_set;
 
 typedef struct samples_sample {
@@ -25,9 +24,8 @@ typedef struct samples_sample {
 typedef struct samples_source {
   samples_set set;
   uint64_t seed;
-  layers_network networks[16];
-  size_t count;   // that are drawn from
-  size_t hidden;  // behind these: tables whose layers are not drawn
+  layers_network networks[4];
+  size_t count;
 } samples_source;
 
 // Ideal cycles of a sample's layer lie between SAMPLES_SHORTEST and SAMPLES_LONGEST: long enough to have a middle,
