@@ -63,6 +63,7 @@ static const table tables[] = {
     {"graph", "speed of the interpreter of graphs", {"bench", "graph"}, true},
     {"sweep", "speed of sweeps: 100 arrays x ResNet-50", {"bench", "sweep"}, true},
     {"study", "compression, lowering, mapping and arrays crossed", {"bench", "study"}, true},
+    {"learn", "learned corrections of the machine model", {"bench", "learn"}, true},
     {"model",
      "the machine model against the cycle engine",
      {"bench", "model", "--samples", "160", "--seed", "11", "--spaces"},
