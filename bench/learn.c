@@ -331,13 +331,13 @@ static bool collect(const bench_job *job, samples_set of, learn_set *set) {
   const bool judges = of == SAMPLES_JUDGE;
   const char *from = judges ? o->judges : o->data, *to = judges ? o->collect_judges : o->collect;
   if (from != NULL) return learn_set_read(set, from, job->diag);
-  const learn_samples_request request = {.of = of,
-                                         .engine = judges ? RUN_FIDELITY_CYCLE : RUN_FIDELITY_FLOW,
-                                         .groups = judges ? o->judged : o->groups,
-                                         .mappings = judges ? JUDGED_MAPPINGS : MAPPINGS,
-                                         .seed = o->seed,
-                                         .quiet = job->quiet};
-  if (!learn_samples_collect(&request, set, job->diag)) return false;
+  const bench_learn_request request = {.of = of,
+                                       .engine = judges ? RUN_FIDELITY_CYCLE : RUN_FIDELITY_FLOW,
+                                       .groups = judges ? o->judged : o->groups,
+                                       .mappings = judges ? JUDGED_MAPPINGS : MAPPINGS,
+                                       .seed = o->seed,
+                                       .quiet = job->quiet};
+  if (!bench_learn_collect(&request, set, job->diag)) return false;
   return to == NULL || write_set(set, to, job->diag);
 }
 

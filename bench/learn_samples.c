@@ -12,7 +12,7 @@
 #include "runner/measure.h"
 
 typedef struct collector {
-  const learn_samples_request *request;
+  const bench_learn_request *request;
   const samples_source *source;
   learn_row *rows;  // by group, `mappings` places each
   size_t *counts;
@@ -32,7 +32,7 @@ static bool simulate(const samples_sample *s, run_fidelity engine, double *cycle
 
 static void collect_group(void *context, size_t group) {
   collector *c = context;
-  const learn_samples_request *r = c->request;
+  const bench_learn_request *r = c->request;
   samples_source source = *c->source;
   source.seed = wf_random_mix(r->seed * UINT64_C(1000003) + group);
   samples_sample *family = WF_NEW_ARRAY(r->mappings, samples_sample);
@@ -52,7 +52,7 @@ static void collect_group(void *context, size_t group) {
   pthread_mutex_unlock(&c->lock);
 }
 
-bool learn_samples_collect(const learn_samples_request *request, learn_set *set, wf_diag *diag) {
+bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_diag *diag) {
   samples_source source;
   *set = (learn_set){0};
   if (!samples_open(&source, request->of, request->seed, diag)) {

@@ -7,15 +7,15 @@
 #include "search/learn/set.h"
 #include "search/model/samples.h"
 
-typedef struct learn_samples_request {
+typedef struct bench_learn_request {
   samples_set of;
   run_fidelity engine;
   size_t groups, mappings;
   uint64_t seed;
   bool quiet;
-} learn_samples_request;
+} bench_learn_request;
 
 // The same for a request on every machine. What cannot be run is left out. False after an error was reported.
-bool learn_samples_collect(const learn_samples_request *request, learn_set *set, wf_diag *diag);
+bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_diag *diag);
 
 #endif
