@@ -33,7 +33,7 @@ typedef struct arch_load_config {
 
 // Element n of a packed row: in the low half of its byte if n is even, two's complement.
 static inline int8_t arch_packed_element(const uint8_t *row, uint32_t n) {
-  return (int8_t)(((row[n / 2] >> (n % 2 * 4) & 15U) ^ 8U) - 8U);
+  return (int8_t)((((unsigned)row[n / 2] >> (n % 2 * 4) & 15U) ^ 8U) - 8U);
 }
 
 typedef enum { ARCH_STORE_ROWS, ARCH_STORE_POOL, ARCH_STORE_IMAGE } arch_store_mode;
