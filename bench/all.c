@@ -37,7 +37,7 @@ static const table tables[] = {
     {"flow", "accuracy and speed of engine flow", {"bench", "flow"}, true},
     {"codesign",
      "joint search of the whole machine, on spaces that are simulated whole",
-     {"bench", "codesign", "--large", "0"},
+     {"bench", "codesign", "--large", "0", "--nets", "conv_1d"},
      true},
     {"codesign-default",
      "joint search of the whole machine in the default space",
