@@ -24,6 +24,7 @@ learn_places learn_places_of(void) {
   return places;
 }
 
+static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 static double logarithm(double x) { return x > 0 ? log(x) : 0; }
 
 void learn_features_of(const map_layer *l, const map_mapping *mapping, const hw_array *a, const machine_prediction *p,
@@ -33,8 +34,10 @@ void learn_features_of(const map_layer *l, const map_mapping *mapping, const hw_
   const map_footprint f = map_measure(l, m, a);
   const double estimate = map_estimate(l, m, a, &f, &cost_fitted, INFINITY);
 #define LN(x) logarithm((double)(x))
+#define SHARE(part, whole) share((double)(part), (double)(whole))
 #define X(SITE, name, value) features[LEARN_FEATURE_##name] = (float)(value);
 #include "search/learn/features.def"
 #undef X
 #undef LN
+#undef SHARE
 }
