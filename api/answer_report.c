@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/output.h"
 #include "base/alloc.h"
 #include "base/name.h"
@@ -76,9 +76,9 @@ static void print_proof(const search_answer *a, FILE *out) {
 
 static void proof_json(const search_answer *a, cJSON *object) {
   const exact_result *r = &a->exact;
-  api_json_count(object, "evaluations", r->evaluations);
-  api_json_count(object, "kept", r->kept);
-  api_json_count(object, "boxes", r->boxes);
+  wf_json_count(object, "evaluations", r->evaluations);
+  wf_json_count(object, "kept", r->kept);
+  wf_json_count(object, "boxes", r->boxes);
   cJSON_AddNumberToObject(object, "sides", r->sides);
 }
 
@@ -97,9 +97,9 @@ static void print_effort(const search_answer *a, FILE *out) {
 static void effort_json(const search_answer *a, cJSON *object) {
   const paper_hardware hardware = api_answer_hardware(a);
   cJSON_AddStringToObject(object, "objective", descent_plain_objective_names[a->goal.objective]);
-  api_json_count(object, "seed", a->options.seed);
-  api_json_count(object, "gradients", a->found.gradients);
-  api_json_count(object, "evaluations", a->found.evaluations);
+  wf_json_count(object, "seed", a->options.seed);
+  wf_json_count(object, "gradients", a->found.gradients);
+  wf_json_count(object, "evaluations", a->found.evaluations);
   cJSON_AddNumberToObject(object, "rounded", a->found.rounded);
   const descent_plain_silicon silicon = descent_plain_silicon_of(&a->goal);
   cJSON_AddNumberToObject(object, "area_mm2", descent_plain_area_mm2(&silicon, &hardware));

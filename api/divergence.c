@@ -2,7 +2,7 @@
 // The first command whose result is another one than on a second engine. See weft.h.
 #include <inttypes.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/kernel.h"
 #include "api/report.h"
 #include "base/alloc.h"
@@ -111,7 +111,7 @@ static cJSON *json_command(const report *r, const run_diverge_command *c) {
   cJSON *object = cJSON_CreateObject();
   char text[COMMAND_TEXT_MAX];
   command_print_insn(r->judged, &c->insn, text, sizeof text);
-  api_json_count(object, "number", c->number);
+  wf_json_count(object, "number", c->number);
   cJSON_AddStringToObject(object, "command", text);
   return object;
 }
@@ -128,8 +128,8 @@ static void add_result(const report *r, cJSON *object) {
   const run_divergence *d = &r->found;
   cJSON_AddStringToObject(object, "place", place_name(r));
   if (d->place == RUN_DIVERGE_FAULT) return;
-  api_json_count(object, "row", d->row);
-  api_json_count(object, "column", d->column);
+  wf_json_count(object, "row", d->row);
+  wf_json_count(object, "column", d->column);
   cJSON_AddNumberToObject(object, "value", (double)d->value);
   cJSON_AddNumberToObject(object, "expected", (double)d->expected);
 }
@@ -140,7 +140,7 @@ static cJSON *json(const report *r) {
   cJSON_AddStringToObject(object, "engine", r->engine);
   cJSON_AddStringToObject(object, "against", r->against);
   cJSON_AddBoolToObject(object, "equal", !d->found);
-  api_json_count(object, "runs", d->runs);
+  wf_json_count(object, "runs", d->runs);
   if (!d->found) return object;
   cJSON_AddItemToObject(object, "first", json_command(r, &d->first));
   cJSON_AddItemToObject(object, "last", json_command(r, &d->last));
@@ -153,7 +153,7 @@ static cJSON *json(const report *r) {
 
 static void print_json(const void *thing, const weft_run_form *form, FILE *out) {
   (void)form;
-  api_json_write(json(thing), out);
+  wf_json_write(json(thing), out);
 }
 
 // ---- the run

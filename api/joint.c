@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "api/graph.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/output.h"
 #include "api/report.h"
 #include "base/alloc.h"
@@ -342,7 +342,7 @@ static void print(const void *thing, const weft_run_form *form, FILE *out) {
 static void print_json(const void *thing, const weft_run_form *form, FILE *out) {
   const api_joint_answer answer = answer_of(thing);
   (void)form;
-  api_json_write(api_joint_json(&answer), out);
+  wf_json_write(api_joint_json(&answer), out);
 }
 
 static void print_trace(const void *thing, const weft_run_form *form, FILE *out) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/joint.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "base/csv.h"
 #include "base/name.h"
 #include "base/thousands.h"
@@ -270,7 +270,7 @@ static cJSON *axes_json(const api_joint_answer *a, const codesign_site *site) {
 static cJSON *site_json(const api_joint_answer *a, const codesign_site *site) {
   cJSON *object = cJSON_CreateObject();
   add_cost(object, a, site);
-  api_json_hash(object, "array_hash", hw_array_hash(&site->array));
+  wf_json_hash(object, "array_hash", hw_array_hash(&site->array));
   cJSON_AddItemToObject(object, "parameters", axes_json(a, site));
   return object;
 }
@@ -304,7 +304,7 @@ static cJSON *layers_json(const api_joint_answer *a) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "layer", a->result->layers[i].name);
     cJSON_AddNumberToObject(object, "times", a->result->layers[i].times);
-    api_json_count(object, "cycles", (uint64_t)best->layers[CODESIGN_CYCLE][i].cycles);
+    wf_json_count(object, "cycles", (uint64_t)best->layers[CODESIGN_CYCLE][i].cycles);
     cJSON_AddNumberToObject(object, "energy_uj", best->layers[CODESIGN_CYCLE][i].energy_uj);
     cJSON_AddNumberToObject(object, "model_cycles", best->layers[CODESIGN_MODEL][i].cycles);
     cJSON_AddNumberToObject(object, "flow_cycles", best->layers[CODESIGN_FLOW][i].cycles);
@@ -323,14 +323,14 @@ cJSON *api_joint_json(const api_joint_answer *a) {
     cJSON_AddStringToObject(network, "name", a->options->networks[n].table->name);
     cJSON_AddNumberToObject(network, "weight", a->options->networks[n].weight);
     if (a->wholes[n].known) {
-      api_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
+      wf_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
       cJSON_AddNumberToObject(network, "energy_uj", a->wholes[n].energy_uj);
     }
     cJSON_AddItemToArray(networks, network);
   }
   cJSON_AddStringToObject(object, "objective", codesign_objective_names[a->options->objective]);
   cJSON_AddStringToObject(object, "method", codesign_method_names[a->options->method]);
-  api_json_count(object, "seed", a->options->seed);
+  wf_json_count(object, "seed", a->options->seed);
   cJSON_AddNumberToObject(object, "points", codesign_space_points(a->options->space));
   for (int rung = 0; rung < CODESIGN_RUNGS; rung++)
     cJSON_AddNumberToObject(object, codesign_rung_names[rung], (double)r->tried[rung]);

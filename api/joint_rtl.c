@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/joint.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -168,9 +168,9 @@ cJSON *api_joint_hardware_json(const api_joint_hardware *h, const codesign_resul
     const api_joint_hardware_layer *l = &h->layers[i];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "layer", r->layers[l->layer].name);
-    api_json_count(object, "cycles", l->cycles);
-    api_json_count(object, "rtl_cycles", l->rtl);
-    api_json_count(object, "wrong_bytes", l->wrong);
+    wf_json_count(object, "cycles", l->cycles);
+    wf_json_count(object, "rtl_cycles", l->rtl);
+    wf_json_count(object, "wrong_bytes", l->wrong);
     cJSON_AddBoolToObject(object, "equal", is_equal(l));
     cJSON_AddItemToArray(list, object);
   }

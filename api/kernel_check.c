@@ -5,7 +5,7 @@
 
 #include "api/ending.h"
 #include "api/executable.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/report.h"
 #include "api/run.h"
 #include "api/sensitivity.h"
@@ -95,11 +95,11 @@ static void print_wrong(const void *thing, const weft_run_form *form, FILE *out)
 
 static void add_run(const check *c, bool units, cJSON *object) {
   const run_oracle_verdict *v = &c->verdict;
-  if (c->engine->timed) api_json_count(object, "cycles", v->run.cycles);
+  if (c->engine->timed) wf_json_count(object, "cycles", v->run.cycles);
   if (c->engine->timed && c->mapped) cJSON_AddNumberToObject(object, "utilisation", utilisation(c));
   if (v->run.has_units) {
-    api_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
-    api_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
+    wf_json_count(object, "read_bytes", v->run.units.bus_read_bytes);
+    wf_json_count(object, "written_bytes", v->run.units.bus_written_bytes);
   }
   const host_counts hart = {.instructions[HOST_COMMAND] = v->run.commands};
   if (v->run.has_units && units) {
@@ -109,12 +109,12 @@ static void add_run(const check *c, bool units, cJSON *object) {
   if (c->sensitive) api_sensitivity_json(&c->account, object);
   cJSON_AddBoolToObject(object, "compared", c->compared);
   if (!c->compared) return;
-  api_json_hash(object, "digest", v->digest);
-  api_json_count(object, "wrong_bytes", v->wrong);
+  wf_json_hash(object, "digest", v->digest);
+  wf_json_count(object, "wrong_bytes", v->wrong);
 }
 
 static void add_executable(const check *c, cJSON *object) {
-  api_json_count(object, "cycles", c->cycles);
+  wf_json_count(object, "cycles", c->cycles);
   cJSON_AddBoolToObject(object, "compared", true);
   cJSON_AddBoolToObject(object, "wrong", !c->good);
 }
@@ -127,7 +127,7 @@ static void print_json(const void *thing, const weft_run_form *form, FILE *out) 
     add_executable(c, object);
   else
     add_run(c, form->units, object);
-  api_json_write(object, out);
+  wf_json_write(object, out);
 }
 
 static const api_form forms[] = {{"text", print}, {"json", print_json}, {"wrong", print_wrong}, {NULL, NULL}};

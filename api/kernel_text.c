@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/kernel.h"
 #include "arch/memory.h"
 #include "base/output.h"
@@ -65,21 +65,21 @@ cJSON *api_kernel_json(const weft_kernel *k) {
   cJSON_AddStringToObject(object, "file", k->file);
   if (r->instance != NULL) cJSON_AddStringToObject(object, "kernel", k->name);
   cJSON_AddStringToObject(object, "array", k->array.array.name);
-  api_json_hash(object, "array_hash", hw_array_hash(&k->array.array));
+  wf_json_hash(object, "array_hash", hw_array_hash(&k->array.array));
   cJSON_AddNumberToObject(object, "compile_seconds", k->seconds);
-  api_json_count(object, "commands", command_executions(r->commands));
-  api_json_count(object, "nodes", api_kernel_nodes(k));
+  wf_json_count(object, "commands", command_executions(r->commands));
+  wf_json_count(object, "nodes", api_kernel_nodes(k));
   if (r->config >= 0) cJSON_AddNumberToObject(object, "config", r->config);
   if (!r->mapped) return object;
-  api_json_count(object, "macs", (uint64_t)map_macs(&r->layer));
-  api_json_hash(object, "mapping_hash", map_hash(&r->mapping));
+  wf_json_count(object, "macs", (uint64_t)map_macs(&r->layer));
+  wf_json_hash(object, "mapping_hash", map_hash(&r->mapping));
   cJSON_AddStringToObject(object, "mapping", k->mapping);
   return object;
 }
 
 static bool write_json(const weft_kernel *k, FILE *out, wf_diag *diag) {
   (void)diag;
-  api_json_write(api_kernel_json(k), out);
+  wf_json_write(api_kernel_json(k), out);
   return true;
 }
 

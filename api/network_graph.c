@@ -4,7 +4,7 @@
 // order stay in it, so an edge always leads to a later place of the list.
 #include "api/network_graph.h"
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/steps.h"
 #include "base/alloc.h"
 
@@ -64,7 +64,7 @@ static void write_inputs(graph_writer *w) {
 static void write_node(graph_writer *w, const graph_node *node, int place) {
   cJSON *object = add_node(w, node->name, graph_op_name(node->op), node->outputs[0]);
   const uint64_t constants = constant_bytes(w->g, node);
-  if (constants > 0) api_json_count(object, "constant_bytes", constants);
+  if (constants > 0) wf_json_count(object, "constant_bytes", constants);
   if (node->reason != NULL) cJSON_AddStringToObject(object, "reason", node->reason);
   for (int i = 0; i < node->input_count; i++) add_edge(w, node->inputs[i], place);
   for (int o = 0; o < node->output_count; o++)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/network_graph.h"
 #include "api/steps.h"
 #include "api/units.h"
@@ -23,7 +23,7 @@ static cJSON *units_json(const sim_cycle_report *report) {
     const sim_cycle_unit_report *unit = &report->unit[u];
     cJSON *causes = cJSON_AddObjectToObject(units, unit->name);
     for (unsigned c = 0; c < unit->causes; c++)
-      if (unit->cycles[c] > 0) api_json_count(causes, unit->cause[c], unit->cycles[c]);
+      if (unit->cycles[c] > 0) wf_json_count(causes, unit->cause[c], unit->cycles[c]);
   }
   return units;
 }
@@ -33,7 +33,7 @@ static void add_step(const api_network_report *report, int step, cJSON *object) 
   const run_step_result *r = &report->result->steps[step];
   const run_step_figures f = run_step_figures_of(report->job->net, s, r);
   cJSON_AddBoolToObject(object, "makes", s->makes);
-  if (r->timed) api_json_count(object, "start", r->start);
+  if (r->timed) wf_json_count(object, "start", r->start);
   cJSON_AddItemToObject(object, "nodes", api_network_graph_step_json(report->job->net, s));
   if (r->has_units && r->units.units > 0) cJSON_AddItemToObject(object, "units", units_json(&r->units));
   if (f.has_energy) cJSON_AddItemToObject(object, "parts", cJSON_CreateDoubleArray(f.run.part_pj, SIM_PARTS));
@@ -52,10 +52,10 @@ static cJSON *buffers_json(const network *net) {
     if (!is_of_arena(buffer)) continue;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "name", buffer->name);
-    api_json_count(object, "offset", buffer->address - base);
-    api_json_count(object, "bytes", buffer->bytes);
-    api_json_integer(object, "first", buffer->first);
-    api_json_integer(object, "last", buffer->last);
+    wf_json_count(object, "offset", buffer->address - base);
+    wf_json_count(object, "bytes", buffer->bytes);
+    wf_json_integer(object, "first", buffer->first);
+    wf_json_integer(object, "last", buffer->last);
     cJSON_AddItemToArray(list, object);
   }
   return list;

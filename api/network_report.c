@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/steps.h"
 #include "api/units.h"
 #include "base/csv.h"
@@ -240,19 +240,19 @@ static cJSON *step_json(const network *net, int step, const run_step_result *r) 
   if (s->node->reason != NULL) cJSON_AddStringToObject(object, "reason", s->node->reason);
   cJSON_AddStringToObject(object, "program", s->what);
   cJSON_AddBoolToObject(object, "edge", s->edge);
-  api_json_count(object, "macs", s->macs);
-  if (r->timed) api_json_count(object, "cycles", r->cycles);
+  wf_json_count(object, "macs", s->macs);
+  if (r->timed) wf_json_count(object, "cycles", r->cycles);
   if (r->timed) cJSON_AddNumberToObject(object, "utilisation", f.utilisation);
-  api_json_count(object, "commands", r->commands);
+  wf_json_count(object, "commands", r->commands);
   cJSON_AddStringToObject(object, "bound", f.bound);
   if (f.has_energy) cJSON_AddNumberToObject(object, "energy_uj", f.energy_uj);
   api_units_add_energy(&f.run, object);
   if (r->has_units) {
-    api_json_count(object, "read_bytes", r->units.bus_read_bytes);
-    api_json_count(object, "written_bytes", r->units.bus_written_bytes);
+    wf_json_count(object, "read_bytes", r->units.bus_read_bytes);
+    wf_json_count(object, "written_bytes", r->units.bus_written_bytes);
   }
-  api_json_count(object, "compared_bytes", r->compared);
-  api_json_count(object, "wrong", r->wrong);
+  wf_json_count(object, "compared_bytes", r->compared);
+  wf_json_count(object, "wrong", r->wrong);
   return object;
 }
 
@@ -262,31 +262,31 @@ static void add_totals(const api_network_report *report, cJSON *document) {
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "network", net->graph->name);
   cJSON_AddStringToObject(document, "array", report->job->array.array.name);
-  api_json_hash(document, "array_hash", hw_array_hash(&report->job->array.array));
+  wf_json_hash(document, "array_hash", hw_array_hash(&report->job->array.array));
   cJSON_AddStringToObject(document, "engine", report->engine->name);
   if (report->engine->timed) {
-    api_json_count(document, "cycles", r->cycles);
-    api_json_count(document, "array_cycles", r->array_cycles);
-    api_json_count(document, "host_cycles", r->host_cycles);
-    api_json_count(document, "edge_cycles", r->edge_cycles);
-    api_json_count(document, "both_cycles", r->both_cycles);
-    api_json_count(document, "images", (uint64_t)report->job->images);
+    wf_json_count(document, "cycles", r->cycles);
+    wf_json_count(document, "array_cycles", r->array_cycles);
+    wf_json_count(document, "host_cycles", r->host_cycles);
+    wf_json_count(document, "edge_cycles", r->edge_cycles);
+    wf_json_count(document, "both_cycles", r->both_cycles);
+    wf_json_count(document, "images", (uint64_t)report->job->images);
   }
-  api_json_count(document, "macs", r->macs);
-  api_json_count(document, "commands", r->commands);
+  wf_json_count(document, "macs", r->macs);
+  wf_json_count(document, "commands", r->commands);
   if (r->has_units) {
-    api_json_count(document, "read_bytes", r->units.bus_read_bytes);
-    api_json_count(document, "written_bytes", r->units.bus_written_bytes);
+    wf_json_count(document, "read_bytes", r->units.bus_read_bytes);
+    wf_json_count(document, "written_bytes", r->units.bus_written_bytes);
     const sim_figures figures = sim_figures_of(&r->units, &r->hart, &report->job->array.array);
     if (figures.has_energy) cJSON_AddNumberToObject(document, "energy_uj", figures.energy_pj / 1e6);
     api_units_add_energy(&figures, document);
     api_units_add_hart(&r->hart, document);
     api_units_add_memory(&r->units.memory, document);
   }
-  api_json_count(document, "weight_bytes", net->weight_bytes);
-  api_json_count(document, "arena_bytes", net->arena_bytes);
-  api_json_count(document, "arena_least_bytes", net->arena_least_bytes);
-  api_json_count(document, "process_kib", peak_kib());
+  wf_json_count(document, "weight_bytes", net->weight_bytes);
+  wf_json_count(document, "arena_bytes", net->arena_bytes);
+  wf_json_count(document, "arena_least_bytes", net->arena_least_bytes);
+  wf_json_count(document, "process_kib", peak_kib());
 }
 
 static void add_seconds(const api_network_report *report, cJSON *document) {
@@ -336,7 +336,7 @@ static void add_kept(const api_network_report *report, cJSON *document) {
   if (kept->count == 0 && !kept->measured) return;
   cJSON *object = cJSON_AddObjectToObject(document, "in_float"), *list = cJSON_AddArrayToObject(object, "nodes");
   for (int i = 0; i < kept->count; i++) cJSON_AddItemToArray(list, cJSON_CreateString(kept->names[i]));
-  if (report->engine->timed) api_json_count(object, "cycles", kept_cycles(report));
+  if (report->engine->timed) wf_json_count(object, "cycles", kept_cycles(report));
   if (!kept->measured) return;
   cJSON_AddNumberToObject(object, "sqnr_db", kept->with_db);
   cJSON_AddNumberToObject(object, "without_sqnr_db", kept->before_db);
@@ -369,8 +369,8 @@ cJSON *api_network_report_json(const api_network_report *report) {
   add_quality(report, document);
   add_layers(report, document);
   cJSON_AddBoolToObject(document, "compared", report->checked);
-  if (!report->timing_only) api_json_hash(document, "digest", r->digest);
-  if (report->checked) api_json_count(document, "wrong", r->wrong);
+  if (!report->timing_only) wf_json_hash(document, "digest", r->digest);
+  if (report->checked) wf_json_count(document, "wrong", r->wrong);
   cJSON *list = cJSON_AddArrayToObject(document, "steps");
   for (int s = 0; s < report->job->net->step_count; s++)
     cJSON_AddItemToArray(list, step_json(report->job->net, s, &r->steps[s]));

@@ -4,7 +4,7 @@
 #define API_NETWORK_REPORT_H
 
 #include "api/job.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/sensitivity.h"
 
 typedef struct api_network_report {

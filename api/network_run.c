@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/job.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/network_page.h"
 #include "api/network_report.h"
 #include "api/recording.h"
@@ -46,7 +46,7 @@ static void print(const void *thing, const weft_run_form *form, FILE *out) {
 
 static void print_json(const void *thing, const weft_run_form *form, FILE *out) {
   const api_network_report report = report_of(thing, form);
-  api_json_write(api_network_report_json(&report), out);
+  wf_json_write(api_network_report_json(&report), out);
 }
 
 static void print_csv(const void *thing, const weft_run_form *form, FILE *out) {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "base/output.h"
 
 bool api_output_open(FILE **file, const char *path, wf_diag *diag) {
@@ -32,6 +32,6 @@ bool api_output_folder(const char *path, wf_diag *diag) {
 bool api_output_json(const char *path, cJSON *document, wf_diag *diag) {
   FILE *out = wf_output_open(path, diag);
   if (out == NULL) return cJSON_Delete(document), false;
-  api_json_write(document, out);
+  wf_json_write(document, out);
   return wf_output_close(out, path, diag);
 }

@@ -6,7 +6,7 @@
 
 #include "api/csv.h"
 #include "api/ending.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/output.h"
 #include "api/program_report.h"
 #include "api/recording.h"
@@ -47,7 +47,7 @@ static void print(const void *thing, const weft_run_form *form, FILE *out) {
 
 static void print_json(const void *thing, const weft_run_form *form, FILE *out) {
   const api_program_report report = report_of(thing, form);
-  api_json_write(api_program_json(&report), out);
+  wf_json_write(api_program_json(&report), out);
 }
 
 static void print_csv(const void *thing, const weft_run_form *form, FILE *out) {

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "api/units.h"
 #include "base/name.h"
 #include "base/thousands.h"
@@ -118,32 +118,32 @@ static cJSON *commands_json(const sim_port *port) {
     cJSON *object = cJSON_AddObjectToObject(units, unit_names[unit]);
     for (unsigned id = 0; id < ISA_ID_COUNT; id++) {
       const isa_insn *insn = isa_insn_at(id);
-      if ((unsigned)insn->unit == unit && port->by_insn[id] != 0) api_json_count(object, insn->name, port->by_insn[id]);
+      if ((unsigned)insn->unit == unit && port->by_insn[id] != 0) wf_json_count(object, insn->name, port->by_insn[id]);
     }
   }
   return units;
 }
 
 static void add_host(cJSON *document, const host_result *hosted) {
-  if (hosted->end == HOST_EXITED) api_json_count(document, "exit_code", hosted->exit_code);
-  api_json_count(document, "instructions", hosted->instructions);
-  api_json_count(document, "traps", hosted->traps);
-  api_json_hash(document, "pc", hosted->pc);
+  if (hosted->end == HOST_EXITED) wf_json_count(document, "exit_code", hosted->exit_code);
+  wf_json_count(document, "instructions", hosted->instructions);
+  wf_json_count(document, "traps", hosted->traps);
+  wf_json_hash(document, "pc", hosted->pc);
 }
 
 static void add_waits(cJSON *document, const sim_port *port) {
   cJSON *waits = cJSON_AddObjectToObject(document, "host_waits");
-  api_json_count(waits, "queue", port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles);
-  api_json_count(waits, "fence", port->fence_wait_cycles);
-  api_json_count(waits, "response", port->response_wait_cycles);
-  api_json_count(waits, "total", port->wait_cycles);
+  wf_json_count(waits, "queue", port->wait_cycles - port->fence_wait_cycles - port->response_wait_cycles);
+  wf_json_count(waits, "fence", port->fence_wait_cycles);
+  wf_json_count(waits, "response", port->response_wait_cycles);
+  wf_json_count(waits, "total", port->wait_cycles);
 }
 
 static void add_data(cJSON *document, const sim_run_result *result) {
-  api_json_count(document, "read_bytes", result->read_bytes);
-  api_json_count(document, "written_bytes", result->written_bytes);
+  wf_json_count(document, "read_bytes", result->read_bytes);
+  wf_json_count(document, "written_bytes", result->written_bytes);
   if (result->hosted) return;
-  api_json_hash(document, "digest", result->replay_digest);
+  wf_json_hash(document, "digest", result->replay_digest);
   cJSON_AddBoolToObject(document, "compared", result->compared);
 }
 
@@ -153,19 +153,19 @@ cJSON *api_program_json(const api_program_report *report) {
   cJSON_AddStringToObject(document, "file", report->path);
   cJSON_AddStringToObject(document, "kind", result->hosted ? "program" : "trace");
   cJSON_AddStringToObject(document, "array", report->array->name);
-  api_json_hash(document, "array_hash", hw_array_hash(report->array));
+  wf_json_hash(document, "array_hash", hw_array_hash(report->array));
   cJSON_AddNumberToObject(document, "isa_revision", report->array->isa.revision);
   cJSON_AddStringToObject(document, "engine", report->engine->name);
   if (report->accelerator != NULL) cJSON_AddStringToObject(document, "accelerator", report->accelerator);
   cJSON_AddStringToObject(document, "status", status_names[result->status]);
   cJSON_AddNumberToObject(document, "weft_exit", report->exit);
   if (result->hosted) add_host(document, &result->host);
-  if (report->engine->timed) api_json_count(document, "cycles", result->host.cycles);
+  if (report->engine->timed) wf_json_count(document, "cycles", result->host.cycles);
   if (report->engine->timed && result->hosted) add_waits(document, &result->port);
   if (result->fault.kind != ARCH_FAULT_NONE) cJSON_AddStringToObject(document, "fault", result->fault.text);
-  api_json_count(document, "commands", result->port.commands);
+  wf_json_count(document, "commands", result->port.commands);
   cJSON_AddItemToObject(document, "commands_by_unit", commands_json(&result->port));
-  api_json_count(document, "fences", result->port.fences);
+  wf_json_count(document, "fences", result->port.fences);
   cJSON_AddBoolToObject(document, "timing_only", report->timing_only);
   if (!report->timing_only) add_data(document, result);
   if (report->engine->timed && result->hosted) api_units_add_hart(&result->host.counts, document);

@@ -5,7 +5,7 @@
 
 #include "api/answer.h"
 #include "api/graph.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/report.h"
 #include "base/alloc.h"
 #include "base/number.h"
@@ -296,7 +296,7 @@ static void print(const void *thing, const weft_run_form *form, FILE *out) {
 static void print_json(const void *thing, const weft_run_form *form, FILE *out) {
   const weft_answer *a = thing;
   (void)form;
-  api_json_write(a->simulated ? api_truth_json(a) : api_answer_json(a), out);
+  wf_json_write(a->simulated ? api_truth_json(a) : api_answer_json(a), out);
 }
 
 char *weft_answer_report(weft_session *s, const weft_answer *a, const weft_run_form *form) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json.h"
+#include "base/json.h"
 #include "base/thousands.h"
 
 enum { LINE_WEIGHTS = 4, TENTH = 10 };

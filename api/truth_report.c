@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "api/json.h"
+#include "base/json.h"
 #include "api/output.h"
 #include "base/alloc.h"
 #include "base/csv.h"
@@ -120,7 +120,7 @@ static void print_text(const report *r, FILE *out) {
 static cJSON *candidate_json(const report *r, const truth_candidate *c) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "origin", c->origin);
-  api_json_hash(object, "array_hash", hw_array_hash(&c->array));
+  wf_json_hash(object, "array_hash", hw_array_hash(&c->array));
   cJSON_AddNumberToObject(object, "side", hw_derive(&c->array).dim);
   cJSON_AddNumberToObject(object, "scratchpad_kib", c->array.scratchpad.capacity_kib);
   cJSON_AddNumberToObject(object, "accumulator_kib", c->array.accumulator.capacity_kib);
@@ -146,23 +146,23 @@ static cJSON *layer_json(const report *r, size_t layer) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "layer", network_of(r)->layers[layer].name);
   cJSON_AddNumberToObject(object, "count", (double)network_of(r)->layers[layer].count);
-  api_json_count(object, "cycles", m->cycles);
+  wf_json_count(object, "cycles", m->cycles);
   cJSON_AddNumberToObject(object, "utilisation", m->utilisation);
   cJSON_AddNumberToObject(object, "energy_uj", m->energy_pj * 1e-6);
-  api_json_hash(object, "program_digest", m->program_digest);
+  wf_json_hash(object, "program_digest", m->program_digest);
   cJSON_AddStringToObject(object, "mapping", m->mapping);
   return object;
 }
 
 static cJSON *program_json(const truth_program *p) {
   cJSON *object = cJSON_CreateObject();
-  api_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
+  wf_json_count(object, "base_cycles", (uint64_t)p->base.cycles);
   cJSON_AddNumberToObject(object, "base_energy_uj", p->base.energy_uj);
   cJSON_AddNumberToObject(object, "base_array_energy_uj", p->base.array_energy_uj);
-  api_json_count(object, "cycles", (uint64_t)p->best.cycles);
+  wf_json_count(object, "cycles", (uint64_t)p->best.cycles);
   cJSON_AddNumberToObject(object, "energy_uj", p->best.energy_uj);
   cJSON_AddNumberToObject(object, "array_energy_uj", p->best.array_energy_uj);
-  api_json_count(object, "mappings", p->mappings.count);
+  wf_json_count(object, "mappings", p->mappings.count);
   return object;
 }
 

@@ -2,7 +2,7 @@
 // What the cycle engine knows of a run: see units.h.
 #include "api/units.h"
 
-#include "api/json.h"
+#include "base/json.h"
 #include "base/thousands.h"
 #include "sim/figures.h"
 
@@ -112,14 +112,14 @@ static void add_units(const sim_cycle_report *units, cJSON *document) {
     const sim_cycle_unit_report *unit = &units->unit[n];
     cJSON *object = cJSON_AddObjectToObject(all, unit->name);
     for (unsigned cause = 0; cause < unit->causes; cause++)
-      api_json_count(object, unit->cause[cause], unit->cycles[cause]);
+      wf_json_count(object, unit->cause[cause], unit->cycles[cause]);
   }
 }
 
 static void add_mesh(const sim_cycle_report *units, const sim_figures *f, cJSON *document) {
   cJSON *mesh = cJSON_AddObjectToObject(document, "mesh");
-  api_json_count(mesh, "macs", units->macs);
-  api_json_count(mesh, "processing_elements", f->processing_elements);
+  wf_json_count(mesh, "macs", units->macs);
+  wf_json_count(mesh, "processing_elements", f->processing_elements);
   cJSON_AddNumberToObject(mesh, "utilisation", f->utilisation);
 }
 
@@ -127,8 +127,8 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON 
   double read = ratio((double)units->bus_read_bytes, (double)units->cycles);
   double written = ratio((double)units->bus_written_bytes, (double)units->cycles);
   cJSON *bus = cJSON_AddObjectToObject(document, "bus");
-  api_json_count(bus, "read_bytes", units->bus_read_bytes);
-  api_json_count(bus, "written_bytes", units->bus_written_bytes);
+  wf_json_count(bus, "read_bytes", units->bus_read_bytes);
+  wf_json_count(bus, "written_bytes", units->bus_written_bytes);
   cJSON_AddNumberToObject(bus, "read_bytes_per_cycle", read);
   cJSON_AddNumberToObject(bus, "written_bytes_per_cycle", written);
   cJSON_AddNumberToObject(bus, "peak_bytes_per_cycle", bus_peak(array));
@@ -138,22 +138,22 @@ static void add_bus(const sim_cycle_report *units, const hw_array *array, cJSON 
 
 static void add_rows(const sim_cycle_report *units, cJSON *document) {
   cJSON *local = cJSON_AddObjectToObject(document, "local_rows");
-  api_json_count(local, "scratchpad_read", units->sp_row_reads);
-  api_json_count(local, "scratchpad_written", units->sp_row_writes);
-  api_json_count(local, "accumulator_read", units->acc_row_reads);
-  api_json_count(local, "accumulator_written", units->acc_row_writes);
+  wf_json_count(local, "scratchpad_read", units->sp_row_reads);
+  wf_json_count(local, "scratchpad_written", units->sp_row_writes);
+  wf_json_count(local, "accumulator_read", units->acc_row_reads);
+  wf_json_count(local, "accumulator_written", units->acc_row_writes);
 }
 
 void api_units_add_memory(const memsys_counts *counts, cJSON *document) {
   cJSON *memory = cJSON_AddObjectToObject(document, "memory");
-  api_json_count(memory, "read_requests", counts->reads);
-  api_json_count(memory, "write_requests", counts->writes);
-  api_json_count(memory, "read_bytes", counts->read_bytes);
-  api_json_count(memory, "written_bytes", counts->written_bytes);
-  api_json_count(memory, "l2_hits", counts->hits);
-  api_json_count(memory, "l2_misses", counts->misses);
-  api_json_count(memory, "fetched_bytes", counts->fetched_bytes);
-  api_json_count(memory, "written_back_bytes", counts->written_back_bytes);
+  wf_json_count(memory, "read_requests", counts->reads);
+  wf_json_count(memory, "write_requests", counts->writes);
+  wf_json_count(memory, "read_bytes", counts->read_bytes);
+  wf_json_count(memory, "written_bytes", counts->written_bytes);
+  wf_json_count(memory, "l2_hits", counts->hits);
+  wf_json_count(memory, "l2_misses", counts->misses);
+  wf_json_count(memory, "fetched_bytes", counts->fetched_bytes);
+  wf_json_count(memory, "written_back_bytes", counts->written_back_bytes);
 }
 
 void api_units_add_hart(const host_counts *hart, cJSON *document) {
@@ -161,11 +161,11 @@ void api_units_add_hart(const host_counts *hart, cJSON *document) {
                                                 "store",          "branch",       "jump",    "float_add",
                                                 "float_multiply", "float_divide", "control", "command"};
   cJSON *object = cJSON_AddObjectToObject(document, "hart");
-  for (unsigned kind = 0; kind < HOST_KINDS; kind++) api_json_count(object, kinds[kind], hart->instructions[kind]);
-  api_json_count(object, "fetches", hart->fetches);
-  api_json_count(object, "fetch_misses", hart->fetch_misses);
-  api_json_count(object, "data_misses", hart->data_misses);
-  api_json_count(object, "written_back_lines", hart->written_back);
+  for (unsigned kind = 0; kind < HOST_KINDS; kind++) wf_json_count(object, kinds[kind], hart->instructions[kind]);
+  wf_json_count(object, "fetches", hart->fetches);
+  wf_json_count(object, "fetch_misses", hart->fetch_misses);
+  wf_json_count(object, "data_misses", hart->data_misses);
+  wf_json_count(object, "written_back_lines", hart->written_back);
 }
 
 // A component that is not known has no number.
@@ -185,8 +185,8 @@ void api_units_add_energy(const sim_figures *f, cJSON *object) {
 
 void api_units_json(const sim_cycle_report *units, const host_counts *hart, const hw_array *array, cJSON *document) {
   const sim_figures f = sim_figures_of(units, hart, array);
-  api_json_count(document, "unit_cycles", units->cycles);
-  api_json_count(document, "carried_out", units->carried_out);
+  wf_json_count(document, "unit_cycles", units->cycles);
+  wf_json_count(document, "carried_out", units->carried_out);
   add_mesh(units, &f, document);
   add_units(units, document);
   add_bus(units, array, document);

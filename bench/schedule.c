@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "bench/placed.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/network.h"
@@ -17,19 +18,13 @@
 #include "workloads/networks/networks.h"
 
 static const char *const names[] = {"resnet18", "resnet50", "mobilenetv2", "efficientnet-b0", "vit-b16"};
-enum { NETWORKS = sizeof names / sizeof *names, COMPILERS = 2, QUICK_SIZE = 56 };
+enum { NETWORKS = sizeof names / sizeof *names, QUICK_SIZE = 56 };
 
 typedef struct options {
   const char *nets;
   uint64_t seed, tune;
   bool quick;
 } options;
-
-// One of the two runs.
-typedef struct run {
-  network *net;
-  run_network_result result;
-} run;
 
 static const bench_column columns[] = {
     {.title = "network", BENCH_DATA("network"), .width = -15},
@@ -49,29 +44,12 @@ static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
 
 // `tune`: mappings of each layer that are tried, 0: the mapper's first is taken.
 static bool run_placed(const bench_job *job, const hw_array *array, const graph *placed, network_fuse_mode fuse,
-                       uint64_t tune, run *r) {
+                       uint64_t tune, bench_placed *r) {
   const options *o = job->options;
-  network_options lowering = {.array = array, .jobs = COMPILERS, .fuse = fuse};
+  network_options lowering = {.array = array, .fuse = fuse};
   lowering.tuning = run_tuning((unsigned)tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   lowering.tuning.judge = run_judge;
-  void **inputs = quantise_random_inputs(placed, o->seed);
-  const run_tune_request request = {.placed = placed, .options = &lowering, .inputs = (const void *const *)inputs};
-  r->net = run_tune_network(&request, job->diag);
-  const sim_engine_options engine = {.quiet = true};
-  const run_network_config config = {.engine = &sim_cycle_engine,
-                                     .options = &engine,
-                                     .inputs = (const void *const *)inputs,
-                                     .check = true,
-                                     .hart = RUN_HART_NATIVE};
-  const bool good = r->net != NULL && run_network(r->net, &config, &r->result, job->diag);
-  quantise_free_inputs(placed, inputs);
-  return good;
-}
-
-static void release(run *r) {
-  if (r->net == NULL) return;
-  run_network_release(r->net, &r->result);
-  network_destroy(r->net);
+  return bench_placed_run(placed, lowering, o->seed, r, job->diag);
 }
 
 // ---- rows
@@ -100,7 +78,8 @@ static void add_row(bench_table *table, const char *name, const char *layers, in
 }
 
 // The mixes of a network, then all of it. False: it takes more than a hundredth longer.
-static bool add_rows(bench_table *table, const char *name, const hw_array *array, const run *alone, const run *mixed) {
+static bool add_rows(bench_table *table, const char *name, const hw_array *array, const bench_placed *alone,
+                     const bench_placed *mixed) {
   sums all = {0}, all_mixed = {0};
   for (int s = 0, from = 0; s < mixed->net->step_count; s++) {
     const network_step *step = &mixed->net->steps[s];
@@ -128,15 +107,15 @@ static bench_end measure(const bench_job *job, bench_table *table, const char *n
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return BENCH_BAD_INPUT;
-  run alone = {0}, mixed = {0};
+  bench_placed alone = {0}, mixed = {0};
   bench_end end = BENCH_CANNOT_BUILD;
   if (run_placed(job, &array, placed, NETWORK_FUSE_OFF, 0, &alone) &&
       run_placed(job, &array, placed, NETWORK_FUSE_AUTO, o->tune, &mixed)) {
     const bool good = add_rows(table, name, &array, &alone, &mixed);
     end = good && alone.result.wrong + mixed.result.wrong == 0 ? BENCH_DONE : BENCH_MISMATCH;
   }
-  release(&alone);
-  release(&mixed);
+  bench_placed_release(&alone);
+  bench_placed_release(&mixed);
   graph_destroy(placed);
   return end;
 }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "bench/placed.h"
 #include "bench/published.h"
 #include "compiler/compile.h"
 #include "compiler/layer/kernel_files.h"
@@ -19,16 +20,7 @@
 #include "runner/tune.h"
 #include "workloads/networks/networks.h"
 
-enum {
-  STATION,
-  TOKENS,
-  ARRAYS,
-  COMPILERS = 2,
-  QUICK_SIZE = 56,
-  SYNTH_SIDE = 8,
-  SYNTH_SP_KIB = 128,
-  SYNTH_ACC_KIB = 32
-};
+enum { STATION, TOKENS, ARRAYS, QUICK_SIZE = 56, SYNTH_SIDE = 8, SYNTH_SP_KIB = 128, SYNTH_ACC_KIB = 32 };
 
 typedef struct options {
   const char *net;
@@ -136,36 +128,8 @@ static bench_end run_products(const bench_job *job, bench_table *table, const hw
 
 // ---- the network
 
-typedef struct run {
-  network *net;
-  run_network_result result;
-} run;
-
-static bool run_placed(const bench_job *job, const hw_array *array, const graph *placed, run *r) {
-  const options *o = job->options;
-  network_options lowering = {.array = array, .jobs = COMPILERS};
-  void **inputs = quantise_random_inputs(placed, o->seed);
-  const run_tune_request request = {.placed = placed, .options = &lowering, .inputs = (const void *const *)inputs};
-  r->net = run_tune_network(&request, job->diag);
-  const sim_engine_options engine = {.quiet = true};
-  const run_network_config config = {.engine = &sim_cycle_engine,
-                                     .options = &engine,
-                                     .inputs = (const void *const *)inputs,
-                                     .check = true,
-                                     .hart = RUN_HART_NATIVE};
-  const bool good = r->net != NULL && run_network(r->net, &config, &r->result, job->diag);
-  quantise_free_inputs(placed, inputs);
-  return good;
-}
-
-static void release(run *r) {
-  if (r->net == NULL) return;
-  run_network_release(r->net, &r->result);
-  network_destroy(r->net);
-}
-
 // The steps on the array, then all; false: it takes more than a hundredth longer, or a byte is wrong.
-static bool add_steps(bench_table *table, const char *name, const run runs[ARRAYS]) {
+static bool add_steps(bench_table *table, const char *name, const bench_placed runs[ARRAYS]) {
   pair all = {.wrong = runs[STATION].result.wrong + runs[TOKENS].result.wrong};
   for (int s = 0; s < runs[STATION].net->step_count; s++) {
     pair p = {0};
@@ -190,12 +154,12 @@ static bench_end run_nets(const bench_job *job, bench_table *table, const hw_arr
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return BENCH_BAD_INPUT;
-  run runs[ARRAYS] = {{0}};
+  bench_placed runs[ARRAYS] = {{0}};
   bench_end end = BENCH_CANNOT_BUILD;
-  if (run_placed(job, &arrays[STATION], placed, &runs[STATION]) &&
-      run_placed(job, &arrays[TOKENS], placed, &runs[TOKENS]))
+  if (bench_placed_run(placed, (network_options){.array = &arrays[STATION]}, o->seed, &runs[STATION], job->diag) &&
+      bench_placed_run(placed, (network_options){.array = &arrays[TOKENS]}, o->seed, &runs[TOKENS], job->diag))
     end = add_steps(table, o->net, runs) ? BENCH_DONE : BENCH_MISMATCH;
-  for (int n = 0; n < ARRAYS; n++) release(&runs[n]);
+  for (int n = 0; n < ARRAYS; n++) bench_placed_release(&runs[n]);
   graph_destroy(placed);
   return end;
 }

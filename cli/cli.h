@@ -212,10 +212,6 @@ char *cli_format(const char *format, ...) WF_PRINTF(1, 2);
 bool cli_write_json(const char *path, cJSON *document, wf_diag *diag);
 // The same as the end of a verb. NULL: there is none, as without --json.
 cli_exit cli_put_json(const cli_common *common, cJSON *document);
-void cli_json_hash(cJSON *object, const char *key, uint64_t hash);
-// Whole numbers, to the last digit: a double has 53 bits.
-void cli_json_integer(cJSON *object, const char *key, int64_t value);
-void cli_json_count(cJSON *object, const char *key, uint64_t value);
 
 // The end of a program: results that stdout did not take are lost, whatever the verb says. A verb that printed nothing
 // may have no stdout.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 enum { VALUE_TEXT = 64 };
@@ -56,7 +57,7 @@ static cJSON *array_json(weft_session *s, const weft_array *array) {
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "name", weft_array_name(array));
   cJSON_AddStringToObject(document, "description", weft_array_description(array));
-  cli_json_hash(document, "hash", weft_array_hash(array));
+  wf_json_hash(document, "hash", weft_array_hash(array));
   for (size_t i = 0; weft_parameter_at(i, &p) == WEFT_OK; i++) add_parameter(document, s, array, &p);
   return document;
 }
@@ -312,7 +313,7 @@ static cJSON *cost_json(const weft_array *array) {
   weft_area_unknown unknown = {.size = sizeof unknown};
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "array", weft_array_name(array));
-  cli_json_hash(document, "array_hash", weft_array_hash(array));
+  wf_json_hash(document, "array_hash", weft_array_hash(array));
   add_areas(document, array);
   cJSON *terms = cJSON_AddArrayToObject(document, "terms"), *unknowns = cJSON_AddArrayToObject(document, "unknown");
   for (size_t i = 0; weft_array_area_term(array, i, &term) == WEFT_OK; i++)

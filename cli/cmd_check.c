@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 enum { DEFAULT_LIMIT = 20 };
@@ -111,8 +112,8 @@ static cJSON *json_access(const weft_access *a) {
   cJSON *access = cJSON_CreateObject();
   cJSON_AddStringToObject(access, "unit", a->unit);
   cJSON_AddStringToObject(access, "does", does(a));
-  cli_json_count(access, "command", a->number);
-  if (a->pc != 0) cli_json_hash(access, "pc", a->pc);
+  wf_json_count(access, "command", a->number);
+  if (a->pc != 0) wf_json_hash(access, "pc", a->pc);
   if (a->of == NULL) return access;
   cJSON_AddStringToObject(access, "of", a->of);
   cJSON_AddStringToObject(access, "text", a->text);
@@ -122,8 +123,8 @@ static cJSON *json_access(const weft_access *a) {
 static cJSON *json_place(const weft_race *race) {
   cJSON *pair = cJSON_CreateObject();
   cJSON_AddStringToObject(pair, "place", race->place);
-  cli_json_count(pair, "first", race->first);
-  cli_json_count(pair, "last", race->last);
+  wf_json_count(pair, "first", race->first);
+  wf_json_count(pair, "last", race->last);
   return pair;
 }
 
@@ -141,12 +142,12 @@ static cJSON *json(const check *c) {
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "file", c->path);
   cJSON_AddStringToObject(document, "array", weft_array_name(c->array));
-  cli_json_count(document, "commands", f->commands);
-  cli_json_count(document, "primitives", f->primitives);
-  cli_json_count(document, "fences", f->fences);
-  cli_json_count(document, "hart_accesses", f->hart_accesses);
-  cli_json_count(document, "ordered", f->ordered);
-  cli_json_count(document, "races", f->races);
+  wf_json_count(document, "commands", f->commands);
+  wf_json_count(document, "primitives", f->primitives);
+  wf_json_count(document, "fences", f->fences);
+  wf_json_count(document, "hart_accesses", f->hart_accesses);
+  wf_json_count(document, "ordered", f->ordered);
+  wf_json_count(document, "races", f->races);
   cJSON *pairs = cJSON_AddArrayToObject(document, "pairs");
   for (size_t i = 0; race_at(c, i, &race); i++) cJSON_AddItemToArray(pairs, json_pair(c, i, &race));
   return document;
@@ -197,8 +198,8 @@ static void print_tokens(const check *c) {
 static cJSON *json_side(const char *unit, uint64_t number, uint32_t line) {
   cJSON *side = cJSON_CreateObject();
   cJSON_AddStringToObject(side, "unit", unit);
-  cli_json_count(side, "number", number);
-  cli_json_count(side, "line", line);
+  wf_json_count(side, "number", number);
+  wf_json_count(side, "line", line);
   return side;
 }
 
@@ -217,9 +218,9 @@ static cJSON *json_queue(const weft_token_queue *q) {
   cJSON *queue = cJSON_CreateObject();
   cJSON_AddStringToObject(queue, "from", q->from);
   cJSON_AddStringToObject(queue, "to", q->to);
-  if (q->room != 0) cli_json_count(queue, "room", q->room);
-  cli_json_count(queue, "pushed", q->pushed);
-  cli_json_count(queue, "popped", q->popped);
+  if (q->room != 0) wf_json_count(queue, "room", q->room);
+  wf_json_count(queue, "pushed", q->pushed);
+  wf_json_count(queue, "popped", q->popped);
   return queue;
 }
 
@@ -237,9 +238,9 @@ static cJSON *json_tokens(const check *c) {
   weft_token_queue q = {.size = sizeof q};
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "file", c->path);
-  cli_json_count(document, "instructions", c->facts.instructions);
-  cli_json_count(document, "ordered", c->facts.ordered);
-  cli_json_count(document, "races", c->facts.races);
+  wf_json_count(document, "instructions", c->facts.instructions);
+  wf_json_count(document, "ordered", c->facts.ordered);
+  wf_json_count(document, "races", c->facts.races);
   cJSON *pairs = cJSON_AddArrayToObject(document, "pairs"), *queues = cJSON_AddArrayToObject(document, "queues"),
         *stuck = cJSON_AddArrayToObject(document, "deadlock");
   for (size_t i = 0; race_at(c, i, &race); i++) cJSON_AddItemToArray(pairs, json_conflict(c, i, &race));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct crosscheck_options {
@@ -129,19 +130,19 @@ static bool write_csv(const job *j) {
 
 static void add_numbers(cJSON *object, const weft_crosscheck_row *row) {
   weft_cause cause = {.size = sizeof cause};
-  cli_json_integer(object, "cycles", row->cycles);
-  cli_json_integer(object, "closed_form", row->closed_form);
-  cli_json_integer(object, "mesh_cycles", row->mesh_cycles);
-  cli_json_integer(object, "ideal", row->ideal);
+  wf_json_integer(object, "cycles", row->cycles);
+  wf_json_integer(object, "closed_form", row->closed_form);
+  wf_json_integer(object, "mesh_cycles", row->mesh_cycles);
+  wf_json_integer(object, "ideal", row->ideal);
   cJSON *causes = cJSON_AddObjectToObject(object, "difference");
   for (size_t c = 0; weft_crosscheck_cause(c, &cause) == WEFT_OK; c++)
-    cli_json_integer(causes, cause.name, row->difference[c]);
+    wf_json_integer(causes, cause.name, row->difference[c]);
 }
 
 static cJSON *layer_json(const weft_crosscheck_row *row) {
   cJSON *layer = cJSON_CreateObject();
   cJSON_AddStringToObject(layer, "name", row->name);
-  cli_json_integer(layer, "count", row->count);
+  wf_json_integer(layer, "count", row->count);
   cJSON_AddStringToObject(layer, "status", row->status);
   if (ran(row)) add_numbers(layer, row);
   return layer;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 enum { ENGINES = 2, NAME = 32, DEFAULT_CONTEXT = 8 };
@@ -141,9 +142,9 @@ static void print(const diff *d) {
 
 static cJSON *json_record(const weft_record *r) {
   cJSON *record = cJSON_CreateObject();
-  cli_json_count(record, "cycle", r->cycle);
+  wf_json_count(record, "cycle", r->cycle);
   cJSON_AddStringToObject(record, "kind", r->kind);
-  cli_json_count(record, "index", r->number);
+  wf_json_count(record, "index", r->number);
   cJSON_AddStringToObject(record, "unit", r->unit);
   cJSON_AddStringToObject(record, "command", r->command);
   return record;
@@ -160,10 +161,10 @@ static cJSON *json_side(const diff *d, int which) {
   const weft_contrast_side *s = &d->sides[which];
   cJSON *engine = cJSON_CreateObject();
   cJSON_AddStringToObject(engine, "engine", s->engine);
-  cli_json_count(engine, "records", s->records);
-  cli_json_count(engine, "cycles", s->cycles);
+  wf_json_count(engine, "records", s->records);
+  wf_json_count(engine, "cycles", s->cycles);
   if (!d->facts.records_differ) return engine;
-  if (s->found) cli_json_count(engine, "difference_cycle", s->cycle);
+  if (s->found) wf_json_count(engine, "difference_cycle", s->cycle);
   const size_t at = (size_t)d->facts.at;
   cJSON_AddItemToObject(engine, "after", json_records(d, which, at, at + d->options->context));
   return engine;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/onnx_dims.h"
 
@@ -28,7 +29,7 @@ static cJSON *tensors_json(const weft_graph *g, tensor_at *at) {
 static cJSON *operators_json(const weft_graph *g) {
   cJSON *counts = cJSON_CreateObject();
   weft_operator row = {.size = sizeof row};
-  for (size_t i = 0; weft_graph_operator(g, i, &row) == WEFT_OK; i++) cli_json_count(counts, row.name, row.count);
+  for (size_t i = 0; weft_graph_operator(g, i, &row) == WEFT_OK; i++) wf_json_count(counts, row.name, row.count);
   return counts;
 }
 
@@ -40,11 +41,11 @@ static cJSON *graph_json(const weft_graph *g, const char *file) {
   cJSON_AddStringToObject(document, "name", facts.name);
   cJSON_AddItemToObject(document, "inputs", tensors_json(g, weft_graph_input));
   cJSON_AddItemToObject(document, "outputs", tensors_json(g, weft_graph_output));
-  cli_json_count(document, "nodes", facts.nodes);
+  wf_json_count(document, "nodes", facts.nodes);
   cJSON_AddItemToObject(document, "operators", operators_json(g));
   cJSON_AddNumberToObject(document, "macs", facts.macs);
   cJSON_AddNumberToObject(document, "parameters", facts.parameters);
-  cli_json_count(document, "constant_bytes", facts.constant_bytes);
+  wf_json_count(document, "constant_bytes", facts.constant_bytes);
   return document;
 }
 

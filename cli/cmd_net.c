@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct net_options {
@@ -16,9 +17,9 @@ static cJSON *row_json(const weft_model_row *row) {
   cJSON *entry = cJSON_CreateObject();
   cJSON_AddStringToObject(entry, "name", row->name);
   cJSON_AddStringToObject(entry, "description", row->description);
-  if (row->image != 0) cli_json_count(entry, "size", row->image);
-  if (row->sequence != 0) cli_json_count(entry, "seq", row->sequence);
-  if (row->depth != 0) cli_json_count(entry, "depth", row->depth);
+  if (row->image != 0) wf_json_count(entry, "size", row->image);
+  if (row->sequence != 0) wf_json_count(entry, "seq", row->sequence);
+  if (row->depth != 0) wf_json_count(entry, "depth", row->depth);
   return entry;
 }
 
@@ -49,7 +50,7 @@ static bool report(const cli_common *common, const weft_model *model) {
     cJSON_AddStringToObject(document, "name", facts.name);
     cJSON_AddNumberToObject(document, "macs", facts.macs);
     cJSON_AddNumberToObject(document, "parameters", facts.parameters);
-    cli_json_count(document, "nodes", facts.nodes);
+    wf_json_count(document, "nodes", facts.nodes);
     return cli_put_json(common, document) == CLI_OK;
   }
   if (!common->quiet)

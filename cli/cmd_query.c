@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/query_table.h"
 #include "cli/sweep_fronts.h"
@@ -54,7 +55,7 @@ static cJSON *json_row(const weft_rows *rows) {
     } else if (kind == WEFT_TEXT) {
       cJSON_AddStringToObject(row, name, weft_rows_text(rows, c));
     } else if (kind == WEFT_INTEGER) {
-      cli_json_integer(row, name, weft_rows_integer(rows, c));
+      wf_json_integer(row, name, weft_rows_integer(rows, c));
     } else {
       cJSON_AddNumberToObject(row, name, weft_rows_number(rows, c));
     }

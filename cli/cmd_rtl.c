@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct rtl_options {
@@ -39,7 +40,7 @@ static bool load_array(job *j) {
 static cJSON *summary_of(const job *j) {
   cJSON *document = cJSON_CreateObject();
   cJSON_AddStringToObject(document, "array", weft_array_name(j->array));
-  cli_json_hash(document, "array_hash", weft_array_hash(j->array));
+  wf_json_hash(document, "array_hash", weft_array_hash(j->array));
   return document;
 }
 
@@ -96,7 +97,7 @@ static cJSON *limits_json(const weft_array *array) {
 static cJSON *set_json(const job *j, uint64_t files) {
   cJSON *document = summary_of(j);
   cJSON_AddStringToObject(document, "directory", j->options->directory);
-  cli_json_count(document, "files", files);
+  wf_json_count(document, "files", files);
   cJSON_AddItemToObject(document, "not_expressed_by_gemmini", limits_json(j->array));
   return document;
 }
@@ -141,12 +142,12 @@ static cJSON *unit_json(const weft_synthesis_unit *unit) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "unit", unit->name);
   cJSON_AddStringToObject(object, "part", unit->part);
-  cli_json_count(object, "instances", unit->instances);
-  cli_json_count(object, "cells", unit->cells);
+  wf_json_count(object, "instances", unit->instances);
+  wf_json_count(object, "cells", unit->cells);
   cJSON_AddNumberToObject(object, "area_um2", unit->area_um2);
   cJSON_AddNumberToObject(object, "path_ns", unit->path_ns);
   cJSON_AddNumberToObject(object, "power_mw", unit->power_mw);
-  cli_json_count(object, "memory_bits", unit->memory_bits);
+  wf_json_count(object, "memory_bits", unit->memory_bits);
   return object;
 }
 
@@ -159,7 +160,7 @@ static cJSON *synthesis_json(const job *j, const weft_synthesis *synthesis, cons
   cJSON_AddNumberToObject(document, "clock_mhz", all->clock_mhz);
   cJSON_AddNumberToObject(document, "area_um2", all->area_um2);
   cJSON_AddNumberToObject(document, "power_mw", all->power_mw);
-  cli_json_count(document, "memory_bits", all->memory_bits);
+  wf_json_count(document, "memory_bits", all->memory_bits);
   return document;
 }
 

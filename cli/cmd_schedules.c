@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct schedules_options {
@@ -39,11 +40,11 @@ static cJSON *json_row(const weft_schedule *row) {
   for (int d = 0; d < WEFT_LAYER_DIMS; d++) cJSON_AddItemToArray(size, cJSON_CreateNumber((double)row->dim[d]));
   cJSON_AddStringToObject(object, "class", row->layer);
   cJSON_AddStringToObject(object, "array", row->array);
-  cli_json_hash(object, "array_hash", row->array_hash);
+  wf_json_hash(object, "array_hash", row->array_hash);
   cJSON_AddStringToObject(object, "engine", row->engine);
   cJSON_AddStringToObject(object, "objective", row->objective);
-  cli_json_count(object, "cycles", row->cycles);
-  cli_json_count(object, "before", row->before);
+  wf_json_count(object, "cycles", row->cycles);
+  wf_json_count(object, "before", row->before);
   cJSON_AddStringToObject(object, "origin", row->origin);
   cJSON_AddStringToObject(object, "version", row->version);
   return object;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/sweep_progress.h"
@@ -47,12 +48,12 @@ static cJSON *json_of(const job *j, const weft_sweep_result *r) {
   cJSON_AddStringToObject(object, "store", store_of(j));
   cJSON_AddStringToObject(object, "engine", j->facts.engine);
   cJSON_AddBoolToObject(object, "finished", r->finished);
-  cli_json_count(object, "measurements", r->measurements);
-  cli_json_count(object, "done", r->done);
-  cli_json_count(object, "measured_now", r->fresh);
-  cli_json_count(object, "failed_now", r->failed);
-  cli_json_count(object, "without_run", r->without_run);
-  cli_json_count(object, "without_compiling", r->without_compiling);
+  wf_json_count(object, "measurements", r->measurements);
+  wf_json_count(object, "done", r->done);
+  wf_json_count(object, "measured_now", r->fresh);
+  wf_json_count(object, "failed_now", r->failed);
+  wf_json_count(object, "without_run", r->without_run);
+  wf_json_count(object, "without_compiling", r->without_compiling);
   cJSON_AddNumberToObject(object, "compile_seconds", r->compile_seconds);
   cJSON_AddNumberToObject(object, "simulate_seconds", r->simulate_seconds);
   cJSON_AddNumberToObject(object, "seconds", r->seconds);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/json.h"
+
 static bool ends_in(const char *path, const char *ending) {
   const size_t length = strlen(path), tail = strlen(ending);
   return length > tail && strcmp(path + length - tail, ending) == 0;
@@ -29,13 +31,13 @@ static cJSON *to_json(const network_job *job, const char *path) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "file", path);
   cJSON_AddStringToObject(object, "array", weft_array_name(job->array));
-  cli_json_hash(object, "array_hash", weft_array_hash(job->array));
+  wf_json_hash(object, "array_hash", weft_array_hash(job->array));
   cJSON_AddNumberToObject(object, "steps", (double)f->steps);
   cJSON_AddNumberToObject(object, "kernels", (double)f->kernels);
   cJSON_AddNumberToObject(object, "compile_seconds", f->compile_seconds);
-  cli_json_count(object, "weight_bytes", f->weight_bytes);
-  cli_json_count(object, "arena_bytes", f->arena_bytes);
-  cli_json_count(object, "arena_least_bytes", f->arena_least_bytes);
+  wf_json_count(object, "weight_bytes", f->weight_bytes);
+  wf_json_count(object, "arena_bytes", f->arena_bytes);
+  wf_json_count(object, "arena_least_bytes", f->arena_least_bytes);
   return object;
 }
 

@@ -321,35 +321,6 @@ cli_exit cli_put_json(const cli_common *common, cJSON *document) {
   return document == NULL || cli_write_json(common->json, document, &diag) ? CLI_OK : CLI_BAD_INPUT;
 }
 
-void cli_json_hash(cJSON *object, const char *key, uint64_t hash) {
-  char text[17];
-  snprintf(text, sizeof text, "%016" PRIx64, hash);
-  cJSON_AddStringToObject(object, key, text);
-}
-
-enum { EXACT_BITS = 53 };
-#define EXACT_MAX (INT64_C(1) << EXACT_BITS)
-
-// What a double cannot hold goes as its digits.
-static void add_digits(cJSON *object, const char *key, double number, const char *digits, bool large) {
-  if (large)
-    cJSON_AddRawToObject(object, key, digits);
-  else
-    cJSON_AddNumberToObject(object, key, number);
-}
-
-void cli_json_count(cJSON *object, const char *key, uint64_t value) {
-  char text[WF_THOUSANDS];
-  snprintf(text, sizeof text, "%" PRIu64, value);
-  add_digits(object, key, (double)value, text, value > EXACT_MAX);
-}
-
-void cli_json_integer(cJSON *object, const char *key, int64_t value) {
-  char text[WF_THOUSANDS];
-  snprintf(text, sizeof text, "%" PRId64, value);
-  add_digits(object, key, (double)value, text, value > EXACT_MAX || value < -EXACT_MAX);
-}
-
 int cli_end_of_output(int code) {
   errno = 0;
   bool good = fflush(stdout) == 0 && !ferror(stdout);

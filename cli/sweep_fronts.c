@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/include/weft/weft.h"
+#include "base/json.h"
 
 typedef struct fronts_output {
   const weft_fronts *fronts;
@@ -33,7 +34,7 @@ static void write_csv(const char *network, const weft_front_point *p) {
 static cJSON *json_of(const char *network, const weft_front_point *p) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "network", network);
-  cli_json_count(object, "point", p->point);
+  wf_json_count(object, "point", p->point);
   cJSON_AddStringToObject(object, "array", p->array);
   cJSON_AddStringToObject(object, "front", front_of(p));
   cJSON_AddNumberToObject(object, "cycles", p->cycles);
