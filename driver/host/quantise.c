@@ -256,11 +256,11 @@ static enum weft_host_status pack4(const struct weft_host_call *call, size_t cou
     EACH y[j] = host_i8(high + j * step[2]);
     EACH x[j] &= 15;
     wholes_there(y);
-    EACH to[j * step[0]] = (char)(x[j] | y[j] << 4);
+    EACH to[j * step[0]] = (char)(x[j] | (int64_t)((uint64_t)y[j] << 4));
     low += GROUP * step[1], high += GROUP * step[2], to += GROUP * step[0];
   }
   for (; left > 0; left--, low += step[1], high += step[2], to += step[0])
-    *to = (char)((host_i8(low) & 15) | host_i8(high) << 4);
+    *to = (char)((host_i8(low) & 15) | (int64_t)((uint64_t)host_i8(high) << 4));
   return WEFT_HOST_OK;
 }
 
