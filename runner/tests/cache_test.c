@@ -15,9 +15,10 @@ typedef struct decoder {
   networks_options options;
 } decoder;
 
-// One head of keys for all, several, with a batch, several new tokens.
+// Caches that are a hundredth of what is read, or more: the hart's code is read, too. One head of keys for all,
+// several, with a batch, several new tokens.
 static const decoder decoders[] = {
-    {"gpt2-block", {.past = 24, .divisor = 4, .seed = 1}},
+    {"gpt2-block", {.past = 96, .divisor = 4, .seed = 1}},
     {"gpt2-block", {.past = 40, .divisor = 4, .batch = 2, .sequence = 3, .seed = 2}},
     {"llama2-7b-block", {.past = 17, .divisor = 32, .seed = 1}},
     {"llama3-8b-block", {.past = 20, .divisor = 16, .seed = 1}},
@@ -75,7 +76,7 @@ static void bytes_are_the_reference_s(void **state) {
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
       const uint64_t four = read_bytes(&decoders[i], &array, QUANTISE_CACHE_INT4),
                      eight = read_bytes(&decoders[i], &array, QUANTISE_CACHE_INT8);
-      assert_true(four < eight);
+      assert_true(four + eight / 100 < eight);
     }
   }
 }
