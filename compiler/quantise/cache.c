@@ -82,7 +82,7 @@ static void set_scale(quantise_converter *c, int tensor, float scale) {
 }
 
 void quantise_convert_plan_caches(quantise_converter *c) {
-  const int bits = c->options->cache;
+  const int bits = (int)c->options->cache;
   for (int i = 0; bits != 0 && i < c->model->input_count; i++) {
     const int t = c->model->inputs[i];
     if (!quantise_convert_is_cache(c, t)) continue;
