@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens in program order: a pop finds a token that an older command pushed, and a counter holds what is pushed to it.
 // Such a program comes to its end on the hardware, whatever the times are: the oldest command that is not done has its
-// tokens, and room for those that it pushes. A preload ends with its compute, so its tokens count from there.
+// tokens, and room for those that it pushes. The hardware ends a preload together with
+// its compute, so a counter gets the tokens of both in the compute's place.
 #include <inttypes.h>
 
 #include "arch/check_private.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/output.h"
 #include "base/statistics.h"
 #include "base/tasks.h"
 #include "bench/bench.h"
@@ -61,7 +62,8 @@ static double tau_of(const double *expected, const double *cycles, size_t rows) 
 }
 
 static group_verdict judge_groups(const learn_set *set, const float *of) {
-  double expected[JUDGED_MAPPINGS], cycles[JUDGED_MAPPINGS], logarithms[3] = {0};
+  double *expected = WF_NEW_ARRAY(set->count + 1, double), *cycles = WF_NEW_ARRAY(set->count + 1, double);
+  double logarithms[3] = {0};
   group_verdict v = {0};
   for (size_t at = 0, end; at < set->count; at = end) {
     end = learn_group_end(set, at);
@@ -78,6 +80,8 @@ static group_verdict judge_groups(const learn_set *set, const float *of) {
     v.tau += tau_of(expected, cycles, rows);
     v.groups++;
   }
+  wf_free(expected);
+  wf_free(cycles);
   const double n = v.groups == 0 ? 1 : (double)v.groups;
   v.first = exp(logarithms[0] / n);
   v.three = exp(logarithms[1] / n);
@@ -307,26 +311,30 @@ static void report_kinds(const bench_job *job, const learn_set *set, const learn
 // ---- the bench
 
 static bool write_set(const learn_set *set, const char *path, wf_diag *diag) {
-  FILE *out = fopen(path, "w");
-  if (out != NULL) learn_set_write(set, out);
-  if (out != NULL && fclose(out) == 0) return true;
-  wf_error(diag, wf_in_file(path), "cannot be written");
-  return false;
+  FILE *out = wf_output_open(path, diag);
+  if (out == NULL) return false;
+  learn_set_write(set, out);
+  return wf_output_close(out, path, diag);
 }
 
 static bool write_trees(const options *o, const learn_set *set, wf_diag *diag) {
-  FILE *out = fopen(o->write, "w");
-  if (out != NULL) {
-    learn_trees trees = fit_trees(o, set);
-    learn_trees_write(&trees, out);
-    learn_trees_release(&trees);
-  }
-  if (out != NULL && fclose(out) == 0) return true;
-  wf_error(diag, wf_in_file(o->write), "cannot be written");
-  return false;
+  FILE *out = wf_output_open(o->write, diag);
+  if (out == NULL) return false;
+  learn_trees trees = fit_trees(o, set);
+  learn_trees_write(&trees, out);
+  learn_trees_release(&trees);
+  return wf_output_close(out, o->write, diag);
 }
 
-static bool collect(const bench_job *job, samples_set of, learn_set *set) {
+// Before the minutes of work that they are written after.
+static bool outputs_can_be_written(const options *o, wf_diag *diag) {
+  const char *const paths[] = {o->collect, o->collect_judges, o->write};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (paths[i] != NULL && !wf_output_check(paths[i], diag)) return false;
+  return true;
+}
+
+static bool collect(const bench_job *job, samples_set of, learn_set *set, size_t *failed) {
   const options *o = job->options;
   const bool judges = of == SAMPLES_JUDGE;
   const char *from = judges ? o->judges : o->data, *to = judges ? o->collect_judges : o->collect;
@@ -337,26 +345,29 @@ static bool collect(const bench_job *job, samples_set of, learn_set *set) {
                                        .mappings = judges ? JUDGED_MAPPINGS : MAPPINGS,
                                        .seed = o->seed,
                                        .quiet = job->quiet};
-  if (!bench_learn_collect(&request, set, job->diag)) return false;
+  if (!bench_learn_collect(&request, set, failed, job->diag)) return false;
   return to == NULL || write_set(set, to, job->diag);
 }
 
 static bench_end run_learn(const bench_job *job) {
   const options *o = job->options;
   learn_set set = {0}, judged = {0};
+  size_t failed = 0;
   if (o->groups == 0 || o->groups > 100000 || o->judged > 10000 || o->trees == 0 || o->trees > 10000) {
     wf_error(job->diag, wf_in_file(NULL), "numbers are out of range");
     wf_hint(job->diag, "at most 100,000 groups, 10,000 judged ones and 10,000 trees");
     return BENCH_BAD_USAGE;
   }
-  bool good = collect(job, SAMPLES_FIT, &set);
+  if (!outputs_can_be_written(o, job->diag)) return BENCH_BAD_INPUT;
+  bool good = collect(job, SAMPLES_FIT, &set, &failed);
   if (good && o->write != NULL) good = write_trees(o, &set, job->diag);
-  if (good && o->judged > 0) good = collect(job, SAMPLES_JUDGE, &judged);
+  if (good && o->judged > 0) good = collect(job, SAMPLES_JUDGE, &judged, &failed);
   if (good && judged.count > 0) {
     bench_report_say(
         job->report,
-        "%zu samples of engine flow to learn from; judged by engine cycle on %zu of other layers and arrays\n\n",
-        set.count, judged.count);
+        "%zu samples of engine flow to learn from; judged by engine cycle on %zu of other layers and arrays; %zu "
+        "others could not be compiled or run\n\n",
+        set.count, judged.count, failed);
     report_methods(job, &set, &judged);
     report_kinds(job, &set, &judged);
   }

@@ -14,8 +14,8 @@
 typedef struct collector {
   const bench_learn_request *request;
   const samples_source *source;
-  learn_row *rows;  // by group, `mappings` places each
-  size_t *counts;
+  learn_row *rows;          // by group, `mappings` places each
+  size_t *counts, *failed;  // of each group
   pthread_mutex_t lock;
   size_t done;
   wf_progress progress;
@@ -41,7 +41,10 @@ static void collect_group(void *context, size_t group) {
   for (size_t i = 0; i < count; i++) {
     const samples_sample *s = &family[i];
     double cycles;
-    if (!simulate(s, r->engine, &cycles)) continue;
+    if (!simulate(s, r->engine, &cycles)) {
+      c->failed[group]++;
+      continue;
+    }
     rows[c->counts[group]++] = learn_row_of(&s->layer, &s->mapping, &s->array, cycles, (uint32_t)group);
   }
   wf_free(family);
@@ -52,7 +55,7 @@ static void collect_group(void *context, size_t group) {
   pthread_mutex_unlock(&c->lock);
 }
 
-bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_diag *diag) {
+bool bench_learn_collect(const bench_learn_request *request, learn_set *set, size_t *failed, wf_diag *diag) {
   samples_source source;
   *set = (learn_set){0};
   if (!samples_open(&source, request->of, request->seed, diag)) {
@@ -63,6 +66,7 @@ bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_
                  .source = &source,
                  .rows = WF_NEW_ARRAY(request->groups * request->mappings + 1, learn_row),
                  .counts = WF_NEW_ARRAY(request->groups + 1, size_t),
+                 .failed = WF_NEW_ARRAY(request->groups + 1, size_t),
                  .lock = PTHREAD_MUTEX_INITIALIZER,
                  .progress = wf_progress_begin(request->quiet, 0.2, 20)};
   wf_run_tasks(request->groups, 0, collect_group, &c);
@@ -70,9 +74,11 @@ bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_
   for (size_t g = 0; g < request->groups; g++) {
     memmove(&c.rows[set->count], &c.rows[g * request->mappings], c.counts[g] * sizeof *c.rows);
     set->count += c.counts[g];
+    *failed += c.failed[g];
   }
   set->rows = c.rows;
   wf_free(c.counts);
+  wf_free(c.failed);
   pthread_mutex_destroy(&c.lock);
   samples_close(&source);
   return true;

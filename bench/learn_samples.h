@@ -15,7 +15,8 @@ typedef struct bench_learn_request {
   bool quiet;
 } bench_learn_request;
 
-// The same for a request on every machine. What cannot be run is left out. False after an error was reported.
-bool bench_learn_collect(const bench_learn_request *request, learn_set *set, wf_diag *diag);
+// The same for a request on every machine. Adds to `failed` what cannot be compiled or run, and is left out. False
+// after an error was reported.
+bool bench_learn_collect(const bench_learn_request *request, learn_set *set, size_t *failed, wf_diag *diag);
 
 #endif

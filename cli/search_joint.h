@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-// Options of --space alone; those that it shares with other searches are in cmd_search.c.
+// The options that the tool takes with --space alone; cmd_search.c has those of all searches.
 typedef struct search_joint_options {
   const char *space, *method, *weights, *front, *latency;
   uint64_t check_rtl;

@@ -89,7 +89,8 @@ static void check_declarations(verifier *v) {
                 p->tensors[t].name);
     if (p->tensors[t].packed &&
         (p->tensors[t].type != BLOCK_I8 || p->tensors[t].written || p->tensors[t].contents != NULL))
-      VIOLATION(v, nowhere, "tensor '%s' is packed, which only int8 tensors of the caller are that nobody writes",
+      VIOLATION(v, nowhere,
+                "tensor '%s' is packed: the array unpacks only int8 tensors that the caller gives and no kernel writes",
                 p->tensors[t].name);
   }
   for (int l = 0; l < p->loop_count; l++) check_loop(v, &p->loops[l]);

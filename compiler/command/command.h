@@ -129,7 +129,8 @@ command_program *command_parse(const char *file, const char *text, size_t length
 command_program *command_fold_config(const command_program *program);
 // The same of a program that is no longer needed: it becomes the new one or is destroyed.
 command_program *command_fold_own(command_program *program);
-// On an array with tokens: gives the commands those that order them, in a program without loops that ends with a fence.
+// On an array with tokens: the compiler writes into each command of a program without loops, which a fence ends, the
+// tokens that it pops and pushes.
 // Takes the program, and returns it as it is on an array with a reservation station or if it has tokens.
 command_program *command_give_tokens(command_program *program);
 // Finds loops: runs of equal commands whose operands advance by constant steps, nested.

@@ -349,7 +349,7 @@ typedef struct weft_run_options {
   const char *timeline, *konata;
   const char *timeline_level;  // "step", "command" (default of networks), "burst" (default of programs)
   const char *timeline_steps;  // of a network: "3", "3-5"; NULL: all
-  // Of a network: told of each step when it has run. NULL: nobody is.
+  // Of a network: the library calls it when a step has run. NULL: it calls nothing.
   void (*step)(void *context, size_t index, const weft_step *step);
   void *step_context;
   // Of programs (weft_program_run) from here on.
@@ -614,8 +614,8 @@ typedef struct weft_kernel_options {
   // found is added. NULL: none.
   struct weft_schedules *schedules;
   bool for_c;  // for a program of the hart (weft_kernel_write): few stores that follow a pattern
-  // Told the text of the program after a pass, "lower", "fuse", "tile", "scope", "hoist", "buffers", "expand", "fold"
-  // or "roll", each time that the pass has run. NULL: nobody is.
+  // The library calls `tell` with the text of the program each time that this pass has run: "lower", "fuse", "tile",
+  // "scope", "hoist", "buffers", "expand", "fold" or "roll". NULL: it calls nothing.
   const char *after;
   void (*tell)(void *context, const char *text);
   void *context;
