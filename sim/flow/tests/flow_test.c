@@ -10,11 +10,12 @@
 #include "isa/isa_fields.h"
 #include "sim/figures.h"
 #include "sim/flow/calendar.h"
+#include "sim/flow/tests/programs.h"
 #include "sim/gen/gen.h"
 #include "sim/gen/random.h"
 #include "sim/records.h"
 
-enum { COMMANDS = 256, REVISION = 1, SPAN = 4096, TAKES = 300, SLACK = 4 };
+enum { SPAN = 4096, TAKES = 300, SLACK = 4 };
 
 // ---- calendars
 
@@ -63,125 +64,26 @@ static void calendars_forget_what_is_long_past(void **state) {
   wf_free(calendar);
 }
 
-// ---- programs
-
-typedef struct program {
-  arch_command commands[COMMANDS];
-  unsigned count;
-} program;
-
-static arch_command *add(program *p, uint8_t funct) {
-  arch_command *command = &p->commands[p->count++];
-  *command = (arch_command){.funct = funct};
-  return command;
-}
-
-static void config_load(program *p, uint64_t stride) {
-  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
-  isa_init_config_ld(&k->rs1, &k->rs2);
-  isa_set_config_ld_stride(&k->rs1, &k->rs2, stride);
-  isa_set_config_ld_block_stride(&k->rs1, &k->rs2, 16);
-  isa_set_config_ld_scale(&k->rs1, &k->rs2, 0x3f800000);
-}
-
-static void load(program *p, uint64_t address, uint32_t local, unsigned cols) {
-  arch_command *k = add(p, ISA_FUNCT_MVIN);
-  isa_init_mvin(&k->rs1, &k->rs2);
-  isa_set_mvin_dram(&k->rs1, &k->rs2, ARCH_MEMORY_BASE + address);
-  isa_set_mvin_local(&k->rs1, &k->rs2, local);
-  isa_set_mvin_rows(&k->rs1, &k->rs2, 16);
-  isa_set_mvin_cols(&k->rs1, &k->rs2, cols);
-}
-
-static void config_store(program *p, uint64_t stride) {
-  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
-  isa_init_config_st(&k->rs1, &k->rs2);
-  isa_set_config_st_stride(&k->rs1, &k->rs2, stride);
-}
-
-static void store(program *p, uint64_t address, uint32_t local) {
-  arch_command *k = add(p, ISA_FUNCT_MVOUT);
-  isa_init_mvout(&k->rs1, &k->rs2);
-  isa_set_mvout_dram(&k->rs1, &k->rs2, ARCH_MEMORY_BASE + address);
-  isa_set_mvout_local(&k->rs1, &k->rs2, local);
-  isa_set_mvout_rows(&k->rs1, &k->rs2, 16);
-  isa_set_mvout_cols(&k->rs1, &k->rs2, 64);
-}
-
-static void config_execute(program *p) {
-  arch_command *k = add(p, ISA_FUNCT_CONFIG_EX);
-  isa_init_config_ex(&k->rs1, &k->rs2);
-  isa_set_config_ex_dataflow(&k->rs1, &k->rs2, ISA_CONFIG_EX_DATAFLOW_WS);
-  isa_set_config_ex_a_stride(&k->rs1, &k->rs2, 1);
-  isa_set_config_ex_c_stride(&k->rs1, &k->rs2, 1);
-}
-
-// C += A x B of `rows` rows of A; without weights B is the one from before.
-static void product(program *p, unsigned n, unsigned rows, bool weights) {
-  arch_command *k = add(p, ISA_FUNCT_PRELOAD);
-  isa_init_preload(&k->rs1, &k->rs2);
-  isa_set_preload_local(&k->rs1, &k->rs2, weights ? 8192 : ISA_LOCAL_GARBAGE);
-  isa_set_preload_rows(&k->rs1, &k->rs2, 16);
-  isa_set_preload_cols(&k->rs1, &k->rs2, 16);
-  isa_set_preload_dest(&k->rs1, &k->rs2, ISA_LOCAL_ACCUMULATOR_MASK | 16 * (n % 16));
-  isa_set_preload_dest_rows(&k->rs1, &k->rs2, rows);
-  isa_set_preload_dest_cols(&k->rs1, &k->rs2, 16);
-  k = add(p, weights ? ISA_FUNCT_COMPUTE_PRELOADED : ISA_FUNCT_COMPUTE_ACCUMULATED);
-  isa_init_compute_preloaded(&k->rs1, &k->rs2);
-  isa_set_compute_preloaded_a(&k->rs1, &k->rs2, 0);
-  isa_set_compute_preloaded_a_rows(&k->rs1, &k->rs2, rows);
-  isa_set_compute_preloaded_a_cols(&k->rs1, &k->rs2, 16);
-  isa_set_compute_preloaded_bd(&k->rs1, &k->rs2, ISA_LOCAL_GARBAGE);
-  isa_set_compute_preloaded_bd_rows(&k->rs1, &k->rs2, rows);
-  isa_set_compute_preloaded_bd_cols(&k->rs1, &k->rs2, 16);
-}
-
-static uint64_t cycles_on(const sim_engine_ops *ops, const hw_array *array, program *p) {
-  wf_diag diag = wf_diag_to(stderr);
-  const sim_engine_options options = {.timing_only = true};
-  arch_memory *memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
-  sim_engine *engine = sim_engine_create(ops, array, memory, &options, &diag);
-  uint64_t cycle = 0;
-  for (unsigned n = 0; n < p->count; n++) {
-    arch_command_find(&p->commands[n], REVISION);
-    assert_int_equal(sim_engine_push(engine, &cycle, &p->commands[n], NULL), SIM_PUSH_DONE);
-  }
-  cycle = ops->drain(engine, cycle);
-  ops->destroy(engine);
-  arch_memory_destroy(memory);
-  return cycle;
-}
-
 // Within `percent` and a few cycles.
-static void expect_near(const char *what, const hw_array *array, program *p, double percent) {
-  const uint64_t cycle = cycles_on(&sim_cycle_engine, array, p), flow = cycles_on(&sim_flow_engine, array, p);
+static void expect_near(const char *what, const hw_array *array, programs_program *p, double percent) {
+  const uint64_t cycle = programs_cycles_on(&sim_cycle_engine, array, p),
+                 flow = programs_cycles_on(&sim_flow_engine, array, p);
   const double difference = fabs((double)flow - (double)cycle);
   if (difference <= SLACK || difference <= percent / 100 * (double)cycle) return;
   fail_msg("%s: %llu cycles, %llu in engine cycle", what, (unsigned long long)flow, (unsigned long long)cycle);
 }
 
-static hw_array bare_array(uint32_t latency) {
-  hw_array array;
-  hw_array_default(&array);
-  array.l2.present = false;
-  array.memory.model = HW_MEMORY_FIXED;
-  array.memory.latency_cycles = latency;
-  array.memory.bytes_per_cycle = 16;
-  array.host.poll_cycles = 0;
-  return array;
-}
-
 static void loads_are_near(void **state) {
   (void)state;
-  const hw_array near_by = bare_array(20), far = bare_array(300);
+  const hw_array near_by = programs_bare_array(20), far = programs_bare_array(300);
   hw_array default_array;
   hw_array_default(&default_array);
-  program aligned = {.count = 0}, shifted = {.count = 0};
-  config_load(&aligned, 64);
-  config_load(&shifted, 67);
+  programs_program aligned = {.count = 0}, shifted = {.count = 0};
+  programs_config_load(&aligned, 64);
+  programs_config_load(&shifted, 67);
   for (unsigned n = 0; n < 24; n++) {
-    load(&aligned, 1024 * n, 64 * n, 64);
-    load(&shifted, 1100 * n + 13, 64 * n, 64);
+    programs_load(&aligned, 1024 * n, 64 * n, 64);
+    programs_load(&shifted, 1100 * n + 13, 64 * n, 64);
   }
   expect_near("CHANNEL, ANSWERS", &near_by, &aligned, 1);
   expect_near("TRACKED, IN_FLIGHT", &far, &aligned, 1);
@@ -189,41 +91,41 @@ static void loads_are_near(void **state) {
   expect_near("MISS, SESSIONS", &default_array, &aligned, 5);
 }
 
-static int64_t cost_of_polls(const sim_engine_ops *ops, program *p) {
-  hw_array quiet = bare_array(5), polled;
+static int64_t cost_of_polls(const sim_engine_ops *ops, programs_program *p) {
+  hw_array quiet = programs_bare_array(5), polled;
   quiet.l2.present = true;
   polled = quiet;
   polled.host.poll_cycles = 1;
-  return (int64_t)cycles_on(ops, &polled, p) - (int64_t)cycles_on(ops, &quiet, p);
+  return (int64_t)programs_cycles_on(ops, &polled, p) - (int64_t)programs_cycles_on(ops, &quiet, p);
 }
 
 // What the front end polls keeps loads that all hit waiting.
 static void polls_cost_the_same(void **state) {
   (void)state;
-  program p = {.count = 0};
-  config_load(&p, 64);
-  for (unsigned n = 0; n < 40; n++) load(&p, 1024 * (n % 4), 64 * n, 64);
+  programs_program p = {.count = 0};
+  programs_config_load(&p, 64);
+  for (unsigned n = 0; n < 40; n++) programs_load(&p, 1024 * (n % 4), 64 * n, 64);
   const int64_t cycle = cost_of_polls(&sim_cycle_engine, &p), flow = cost_of_polls(&sim_flow_engine, &p);
   assert_true(cycle > 40);
   assert_true(llabs(flow - cycle) < cycle / 4);
 }
 
 // Lines that are loaded evict others; there is room for all of them in a large L2.
-static int64_t cost_of_victims(const sim_engine_ops *ops, uint32_t latency, program *p) {
-  hw_array small = bare_array(latency), large;
+static int64_t cost_of_victims(const sim_engine_ops *ops, uint32_t latency, programs_program *p) {
+  hw_array small = programs_bare_array(latency), large;
   small.l2.present = true;
   large = small;
   small.l2.capacity_kib = 32;
   large.l2.capacity_kib = 1024;
-  return (int64_t)cycles_on(ops, &small, p) - (int64_t)cycles_on(ops, &large, p);
+  return (int64_t)programs_cycles_on(ops, &small, p) - (int64_t)programs_cycles_on(ops, &large, p);
 }
 
 // Four of them are on their way at most, and none is seen off beside words (CLEAN_VICTIM).
 static void victims_cost_the_same(void **state) {
   (void)state;
-  program p = {.count = 0};
-  config_load(&p, 64);
-  for (unsigned n = 0; n < 200; n++) load(&p, 1024 * n, 64 * (n % 64), 64);
+  programs_program p = {.count = 0};
+  programs_config_load(&p, 64);
+  for (unsigned n = 0; n < 200; n++) programs_load(&p, 1024 * n, 64 * (n % 64), 64);
   for (uint32_t latency = 5; latency <= 80; latency *= 4) {
     const int64_t cycle = cost_of_victims(&sim_cycle_engine, latency, &p),
                   flow = cost_of_victims(&sim_flow_engine, latency, &p);
@@ -234,24 +136,24 @@ static void victims_cost_the_same(void **state) {
 
 static void overlapping_loads_are_near(void **state) {
   (void)state;
-  const hw_array array = bare_array(60);
-  program p = {.count = 0};
-  config_load(&p, 64);
-  for (unsigned n = 0; n < 20; n++) load(&p, 1024 * n, 0, 64);
+  const hw_array array = programs_bare_array(60);
+  programs_program p = {.count = 0};
+  programs_config_load(&p, 64);
+  for (unsigned n = 0; n < 20; n++) programs_load(&p, 1024 * n, 0, 64);
   expect_near("OVERLAP", &array, &p, 1);
 }
 
 static void stores_are_near(void **state) {
   (void)state;
-  const hw_array bare = bare_array(30);
-  hw_array magic = bare_array(5);
+  const hw_array bare = programs_bare_array(30);
+  hw_array magic = programs_bare_array(5);
   magic.l2.present = true;
-  program aligned = {.count = 0}, shifted = {.count = 0};
-  config_store(&aligned, 64);
-  config_store(&shifted, 67);
+  programs_program aligned = {.count = 0}, shifted = {.count = 0};
+  programs_config_store(&aligned, 64);
+  programs_config_store(&shifted, 67);
   for (unsigned n = 0; n < 20; n++) {
-    store(&aligned, 1024 * n, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
-    store(&shifted, 1100 * n + 13, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
+    programs_store(&aligned, 1024 * n, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
+    programs_store(&shifted, 1100 * n + 13, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 1023));
   }
   expect_near("BLOCKS, WRITER", &bare, &aligned, 2);
   expect_near("PIPE", &magic, &aligned, 3);
@@ -260,14 +162,14 @@ static void stores_are_near(void **state) {
 
 static void products_are_near(void **state) {
   (void)state;
-  const hw_array array = bare_array(30);
+  const hw_array array = programs_bare_array(30);
   for (unsigned rows = 4; rows <= 16; rows *= 2) {
-    program weights = {.count = 0}, kept = {.count = 0};
-    config_execute(&weights);
-    config_execute(&kept);
+    programs_program weights = {.count = 0}, kept = {.count = 0};
+    programs_config_execute(&weights);
+    programs_config_execute(&kept);
     for (unsigned n = 0; n < 60; n++) {
-      product(&weights, n, rows, true);
-      product(&kept, n, rows, n == 0);
+      programs_product(&weights, n, rows, true);
+      programs_product(&kept, n, rows, n == 0);
     }
     expect_near("OPERATION, RESULTS", &array, &weights, 1);
     expect_near("LENGTH, PRODUCTS", &array, &kept, 6);
@@ -277,21 +179,21 @@ static void products_are_near(void **state) {
 // Loads that write the bank that the products read, and products that wait for them.
 static void products_beside_loads_are_near(void **state) {
   (void)state;
-  const hw_array array = bare_array(30);
-  program p = {.count = 0};
-  config_load(&p, 64);
-  config_execute(&p);
+  const hw_array array = programs_bare_array(30);
+  programs_program p = {.count = 0};
+  programs_config_load(&p, 64);
+  programs_config_execute(&p);
   for (unsigned n = 0; n < 40; n++) {
-    load(&p, 1024 * n, 64 * (1 + n % 20), 64);
-    product(&p, n, 16, true);
+    programs_load(&p, 1024 * n, 64 * (1 + n % 20), 64);
+    programs_product(&p, n, 16, true);
   }
   expect_near("BANK", &array, &p, 3);
-  program waits = {.count = 0};
-  config_load(&waits, 64);
-  config_execute(&waits);
+  programs_program waits = {.count = 0};
+  programs_config_load(&waits, 64);
+  programs_config_execute(&waits);
   for (unsigned n = 0; n < 30; n++) {
-    load(&waits, 1024 * n, 0, 16);
-    product(&waits, n, 16, true);
+    programs_load(&waits, 1024 * n, 0, 16);
+    programs_product(&waits, n, 16, true);
   }
   expect_near("ROWS", &array, &waits, 1);
 }
@@ -307,7 +209,7 @@ static uint64_t cycles_of_text(const sim_engine_ops *ops, const hw_array *array,
   for (; *text != NULL; text++) {
     isa_text_error error;
     arch_command k = {0};
-    k.insn = isa_parse(REVISION, *text, &k.rs1, &k.rs2, &error);
+    k.insn = isa_parse(PROGRAMS_REVISION, *text, &k.rs1, &k.rs2, &error);
     assert_non_null(k.insn);
     k.funct = (uint8_t)k.insn->funct;
     assert_int_equal(sim_engine_push(engine, &cycle, &k, NULL), SIM_PUSH_DONE);
@@ -348,7 +250,7 @@ static void small_programs_take_equal_cycles(void **state) {
       {CONFIG_EX(ws, 1, 0), "preload local=sp:0x2000 cols=16 rows=16 dest=acc:0x0 dest_cols=16 dest_rows=5",
        "compute_preloaded a=sp:0x0 a_cols=5 a_rows=16 bd=garbage bd_cols=16 bd_rows=16"},
   };
-  const hw_array array = bare_array(20);
+  const hw_array array = programs_bare_array(20);
   for (size_t n = 0; n < sizeof programs / sizeof *programs; n++) {
     const uint64_t cycle = cycles_of_text(&sim_cycle_engine, &array, programs[n]);
     const uint64_t flow = cycles_of_text(&sim_flow_engine, &array, programs[n]);
@@ -358,7 +260,7 @@ static void small_programs_take_equal_cycles(void **state) {
   }
 }
 
-static void push_text(program *p, const char *format, ...) {
+static void push_text(programs_program *p, const char *format, ...) {
   char text[ISA_TEXT_MAX];
   va_list args;
   va_start(args, format);
@@ -366,9 +268,9 @@ static void push_text(program *p, const char *format, ...) {
   va_end(args);
   isa_text_error error;
   arch_command *k = &p->commands[p->count++];
-  assert_true(p->count <= COMMANDS);
+  assert_true(p->count <= PROGRAMS_COMMANDS);
   *k = (arch_command){0};
-  k->insn = isa_parse(REVISION, text, &k->rs1, &k->rs2, &error);
+  k->insn = isa_parse(PROGRAMS_REVISION, text, &k->rs1, &k->rs2, &error);
   assert_non_null(k->insn);
   k->funct = (uint8_t)k->insn->funct;
 }
@@ -377,9 +279,9 @@ static void push_text(program *p, const char *format, ...) {
 static void stores_beside_sums_are_near(void **state) {
   (void)state;
   enum { ROUNDS = 6, TILES = 16 };
-  program p = {.count = 0};
-  config_store(&p, 64);
-  config_execute(&p);
+  programs_program p = {.count = 0};
+  programs_config_store(&p, 64);
+  programs_config_execute(&p);
   for (unsigned round = 0; round < ROUNDS; round++) {
     const unsigned base = round % 2 * 256;
     for (unsigned n = 0; n < TILES; n++) {
@@ -391,44 +293,11 @@ static void stores_beside_sums_are_near(void **state) {
       push_text(&p, "mvout dram=0x%x local=acc:0x%x cols=64 rows=16", 0x80001000 + 1024 * (4 * round + n),
                 base + 64 * n);
   }
-  const hw_array array = bare_array(20);
+  const hw_array array = programs_bare_array(20);
   expect_near("BLOCKS", &array, &p, 2);
 }
 
 // ---- random programs
-
-static uint64_t run_random_with(const sim_engine_ops *ops, const sim_engine_options *options, const sim_gen_program *p,
-                                sim_records *records, sim_flow_account *account, sim_cycle_report *report, bool *kept) {
-  wf_diag diag = wf_diag_to(stderr);
-  arch_memory *memory = arch_memory_create(p->image_bytes);
-  memcpy(memory->bytes, p->image, p->image_bytes);
-  sim_engine *engine = sim_engine_create(ops, p->array, memory, options, &diag);
-  const sim_events sink = sim_records_sink(records);
-  ops->set_events(engine, &sink);
-  uint64_t cycle = 0;
-  for (size_t i = 0; i < p->count; i++) {
-    cycle += p->items[i].delay;
-    if (p->items[i].fence)
-      cycle = ops->drain(engine, cycle);
-    else
-      assert_int_equal(sim_engine_push(engine, &cycle, &p->items[i].command, NULL), SIM_PUSH_DONE);
-  }
-  cycle = ops->drain(engine, cycle);
-  assert_int_equal(ops->fault(engine)->kind, ARCH_FAULT_NONE);
-  assert_false(ops->busy(engine));
-  if (account != NULL) sim_flow_account_to(engine, cycle, account);
-  *kept = memcmp(memory->bytes, p->image, p->image_bytes) == 0;
-  if (report != NULL) assert_true(sim_figures_report(engine, report));
-  ops->destroy(engine);
-  arch_memory_destroy(memory);
-  return cycle;
-}
-
-static uint64_t run_random(const sim_engine_ops *ops, const sim_gen_program *p, sim_records *records,
-                           sim_flow_account *account, sim_cycle_report *report, bool *kept) {
-  const sim_engine_options options = {.timing_only = true};
-  return run_random_with(ops, &options, p, records, account, report, kept);
-}
 
 // The same for the same commands, in whatever order loop units put them out.
 static uint64_t commands_of(const sim_records *records) {
@@ -477,8 +346,8 @@ static double compare_random(const hw_array *array, uint64_t seed) {
   sim_records records[2] = {{0}};
   sim_cycle_report reports[2];
   bool kept;
-  const uint64_t cycle = run_random(&sim_cycle_engine, p, &records[0], NULL, &reports[0], &kept);
-  const uint64_t flow = run_random(&sim_flow_engine, p, &records[1], NULL, &reports[1], &kept);
+  const uint64_t cycle = programs_run_random(&sim_cycle_engine, p, &records[0], NULL, &reports[0], &kept);
+  const uint64_t flow = programs_run_random(&sim_flow_engine, p, &records[1], NULL, &reports[1], &kept);
   assert_true(kept);
   check_counts(&reports[1], &reports[0]);
   check_records(&records[1], &records[0]);
@@ -529,7 +398,7 @@ static void random_programs_with_tokens_are_near(void **state) {
 static void random_programs_without_an_l2_are_nearer(void **state) {
   (void)state;
   enum { PROGRAMS = 60 };
-  const hw_array array = bare_array(20);
+  const hw_array array = programs_bare_array(20);
   double sum = 0;
   for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
     const double error = compare_random(&array, seed);
@@ -554,7 +423,7 @@ static uint64_t cycles_burst_by_burst(const sim_gen_program *p, bool every) {
   const sim_engine_options options = {.timing_only = true, .every_cycle = every};
   sim_records records = {0};
   bool kept;
-  const uint64_t cycle = run_random_with(&sim_flow_engine, &options, p, &records, NULL, NULL, &kept);
+  const uint64_t cycle = programs_run_random_with(&sim_flow_engine, &options, p, &records, NULL, NULL, &kept);
   sim_records_free(&records);
   return cycle;
 }
@@ -577,132 +446,6 @@ static void bursts_in_one_step_take_as_long(void **state) {
   assert_true(equal >= EQUAL);
 }
 
-// ---- what the cycles depend on
-
-static unsigned weight_named(const char *key) {
-  for (unsigned n = 0; sim_flow_weight_at(n) != NULL; n++)
-    if (strcmp(sim_flow_weight_at(n)->key, key) == 0) return n;
-  fail_msg("no weight %s", key);
-  return 0;
-}
-
-static int64_t sum_of(const sim_flow_account *account) {
-  int64_t sum = 0;
-  for (unsigned n = 0; n < SIM_FLOW_WEIGHTS; n++) sum += account->cycles[n];
-  return sum;
-}
-
-// The cycles of the program, `times` times, and what they depend on.
-static uint64_t record(const hw_array *array, const program *p, unsigned times, sim_flow_account *account) {
-  wf_diag diag = wf_diag_to(stderr);
-  arch_memory *memory = arch_memory_create((uint64_t)array->memory.capacity_mib << 20);
-  sim_engine *engine = sim_engine_create(&sim_flow_recording_engine, array, memory, NULL, &diag);
-  uint64_t cycle = 0;
-  for (unsigned time = 0; time < times; time++)
-    for (unsigned n = 0; n < p->count; n++) {
-      arch_command command = p->commands[n];
-      arch_command_find(&command, REVISION);
-      assert_int_equal(sim_engine_push(engine, &cycle, &command, NULL), SIM_PUSH_DONE);
-    }
-  cycle = engine->ops->drain(engine, cycle);
-  sim_flow_account_to(engine, cycle, account);
-  engine->ops->destroy(engine);
-  arch_memory_destroy(memory);
-  return cycle;
-}
-
-static void add_all(program *p, unsigned count) {
-  config_load(p, 64);
-  config_store(p, 64);
-  config_execute(p);
-  for (unsigned n = 0; n < count; n++) {
-    load(p, 4096 * n, 64 * (n % 20), 64);
-    product(p, n, 16, true);
-    store(p, (1U << 20) + 1024 * n, ISA_LOCAL_ACCUMULATOR_MASK | (64 * n & 511));
-  }
-}
-
-// Also where the log is a ring that has turned many times.
-static void weights_add_up_to_the_cycles(void **state) {
-  (void)state;
-  hw_array array;
-  hw_array_default(&array);
-  program p = {.count = 0};
-  add_all(&p, 40);
-  for (unsigned times = 1; times <= 400; times += 133) {
-    sim_flow_account account;
-    const uint64_t cycles = record(&array, &p, times, &account);
-    assert_int_equal(sum_of(&account), cycles);
-    assert_int_equal(account.lost, 0);
-    if (times == 1) assert_int_equal(cycles, cycles_on(&sim_flow_engine, &array, &p));
-  }
-}
-
-static void weights_add_up_on_random_programs(void **state) {
-  (void)state;
-  const sim_gen_options without = {.without = 1U << GEN_COUNTER | 1U << GEN_NORM};
-  for (uint64_t seed = 1; seed <= 200; seed++) {
-    hw_array array;
-    sim_gen_array(seed, &array);
-    sim_gen_program *p = sim_gen_program_create(&array, seed, &without);
-    sim_records records[2] = {{0}};
-    sim_flow_account account;
-    bool kept;
-    const uint64_t plain = run_random(&sim_flow_engine, p, &records[0], NULL, NULL, &kept);
-    const uint64_t cycles = run_random(&sim_flow_recording_engine, p, &records[1], &account, NULL, &kept);
-    assert_int_equal(plain, cycles);
-    assert_int_equal(records[0].count, records[1].count);
-    assert_memory_equal(records[0].item, records[1].item, records[0].count * sizeof *records[0].item);
-    assert_int_equal(sum_of(&account), cycles);
-    for (unsigned n = 0; n < 2; n++) sim_records_free(&records[n]);
-    sim_gen_program_destroy(p);
-  }
-}
-
-// A tenth of the cycles of a weight, and what both engines say to a tenth less of it.
-static void expect_gradient(const char *key, const hw_array *array, const hw_array *changed, program *p) {
-  sim_flow_account account;
-  record(array, p, 1, &account);
-  const double said = (double)account.cycles[weight_named(key)] / 10;
-  const sim_engine_ops *const engines[] = {&sim_flow_engine, &sim_cycle_engine};
-  for (unsigned n = 0; n < 2; n++) {
-    const double saved = (double)cycles_on(engines[n], array, p) - (double)cycles_on(engines[n], changed, p);
-    if (fabs(said - saved) > 0.1 * saved + 2) fail_msg("%s: %.1f, %s saves %.0f", key, said, engines[n]->name, saved);
-  }
-}
-
-static void gradient_is_the_difference(void **state) {
-  (void)state;
-  program loads = {.count = 0}, all = {.count = 0};
-  config_load(&loads, 64);
-  for (unsigned n = 0; n < 24; n++) load(&loads, 1024 * n, 64 * n, 64);
-  add_all(&all, 20);
-  for (uint32_t latency = 200; latency <= 400; latency += 100) {
-    const hw_array array = bare_array(latency), changed = bare_array(latency - latency / 10);
-    expect_gradient("memory-latency", &array, &changed, &loads);
-    expect_gradient("memory-latency", &array, &changed, &all);
-  }
-}
-
-// What one more of a depth releases, at first order, is what it brings: loads that wait for identifiers alone.
-static void depths_release_what_one_more_brings(void **state) {
-  (void)state;
-  hw_array array = bare_array(300);
-  program p = {.count = 0};
-  config_load(&p, 64);
-  for (unsigned n = 0; n < 24; n++) load(&p, 1024 * n, 64 * n, 64);
-  sim_flow_account account;
-  const uint64_t cycles = record(&array, &p, 1, &account);
-  uint64_t released = 0;
-  for (unsigned n = 0; n < SIM_FLOW_WEIGHTS; n++) released += account.released[n];
-  assert_true(released > 0);
-  array.dma.reads_in_flight += 16;  // one more load under way, and more reads than it needs
-  const uint64_t more = cycles_on(&sim_flow_engine, &array, &p);
-  assert_true(cycles > more);
-  assert_true(account.released[weight_named("loads-under-way")] + account.released[weight_named("reads-in-flight")] >
-              0);
-}
-
 // ---- what it refuses
 
 static void counters_are_refused(void **state) {
@@ -713,7 +456,7 @@ static void counters_are_refused(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   sim_engine *engine = sim_engine_create(&sim_flow_engine, &array, memory, NULL, &diag);
   arch_command command = {.funct = ISA_FUNCT_COUNTER, .returns = true};
-  arch_command_find(&command, REVISION);
+  arch_command_find(&command, PROGRAMS_REVISION);
   uint64_t cycle = 0;
   assert_int_equal(sim_engine_push(engine, &cycle, &command, NULL), SIM_PUSH_FAULT);
   assert_non_null(strstr(engine->ops->fault(engine)->text, "no performance counters"));
@@ -757,10 +500,6 @@ int main(void) {
       cmocka_unit_test(random_programs_without_an_l2_are_nearer),
       cmocka_unit_test(random_arrays_run_to_their_end),
       cmocka_unit_test(bursts_in_one_step_take_as_long),
-      cmocka_unit_test(weights_add_up_to_the_cycles),
-      cmocka_unit_test(weights_add_up_on_random_programs),
-      cmocka_unit_test(gradient_is_the_difference),
-      cmocka_unit_test(depths_release_what_one_more_brings),
       cmocka_unit_test(counters_are_refused),
       cmocka_unit_test(options_of_single_cycles_are_refused),
   };
