@@ -2,11 +2,11 @@
 // The first command whose result is another one than on a second engine. See weft.h.
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "api/kernel.h"
 #include "api/report.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "compiler/command/private.h"
 #include "runner/diverge.h"
 #include "runner/oracle.h"

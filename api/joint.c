@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "api/graph.h"
-#include "base/json.h"
 #include "api/output.h"
 #include "api/report.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/output.h"
 #include "search/layers/graph.h"

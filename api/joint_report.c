@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/joint.h"
-#include "base/json.h"
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/thousands.h"
 #include "hw/cost.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "api/joint.h"
-#include "base/json.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/thousands.h"
 #include "compiler/layer/layer.h"

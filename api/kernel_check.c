@@ -5,12 +5,12 @@
 
 #include "api/ending.h"
 #include "api/executable.h"
-#include "base/json.h"
 #include "api/report.h"
 #include "api/run.h"
 #include "api/sensitivity.h"
 #include "api/units.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/thousands.h"
 #include "runner/oracle.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "api/kernel.h"
 #include "arch/memory.h"
+#include "base/json.h"
 #include "base/output.h"
 #include "compiler/command/elf.h"
 

@@ -4,9 +4,9 @@
 // order stay in it, so an edge always leads to a later place of the list.
 #include "api/network_graph.h"
 
-#include "base/json.h"
 #include "api/steps.h"
 #include "base/alloc.h"
+#include "base/json.h"
 
 enum { SHAPE = 128, NOWHERE = -1 };
 

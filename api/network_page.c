@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "base/json.h"
 #include "api/network_graph.h"
 #include "api/steps.h"
 #include "api/units.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "runner/figures.h"
 #include "search/report/page.h"
 #include "weft_version.h"

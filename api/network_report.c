@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/json.h"
 #include "api/steps.h"
 #include "api/units.h"
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/thousands.h"
 #include "runner/figures.h"

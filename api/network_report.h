@@ -4,8 +4,8 @@
 #define API_NETWORK_REPORT_H
 
 #include "api/job.h"
-#include "base/json.h"
 #include "api/sensitivity.h"
+#include "base/json.h"
 
 typedef struct api_network_report {
   const char *path;

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "api/job.h"
-#include "base/json.h"
 #include "api/network_page.h"
 #include "api/network_report.h"
 #include "api/recording.h"
 #include "api/report.h"
 #include "api/steps.h"
 #include "base/alloc.h"
+#include "base/json.h"
 
 // What the report needs besides the run.
 typedef struct extra {

@@ -6,12 +6,12 @@
 
 #include "api/csv.h"
 #include "api/ending.h"
-#include "base/json.h"
 #include "api/output.h"
 #include "api/program_report.h"
 #include "api/recording.h"
 #include "api/report.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "sim/cycle/cycle.h"
 #include "sim/ref/ref.h"
 #include "sim/rtl/rtl.h"

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "api/units.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/thousands.h"
 

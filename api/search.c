@@ -5,9 +5,9 @@
 
 #include "api/answer.h"
 #include "api/graph.h"
-#include "base/json.h"
 #include "api/report.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "search/layers/graph.h"
 #include "search/layers/lines.h"

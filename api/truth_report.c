@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "api/answer.h"
-#include "base/json.h"
 #include "api/output.h"
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/name.h"
 #include "base/output.h"
 #include "base/thousands.h"
