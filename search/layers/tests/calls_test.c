@@ -22,7 +22,7 @@ static map_layer lowered(const layer_call *call) {
   const lang_args arguments = layer_arguments(call);
   assert_true(lang_set_args(instance, &arguments, &diag) && lang_ready(instance, &diag));
   block_program *program = lang_lower(instance, &diag);
-  map_layer layer;
+  map_layer layer = {0};
   map_mapping mapping;
   assert_true(program != NULL && map_of_block(program, &layer, &mapping));
   block_destroy(program);
