@@ -58,12 +58,13 @@ static bool limited(const bench_run *run, uint64_t cycle) { return run->limit !=
 
 // Gives the commands as fast as they are taken: a host that costs nothing. False: the limit, or a fault.
 static bool give_commands(const bench_run *run, sim_engine *engine, uint64_t *cycle) {
-  const sim_engine_ops *ops = engine->ops;
-  for (size_t n = 0; n < run->program->count; n++) {
-    sim_push_result result;
+  const bench_program *p = run->program;
+  sim_push_result result;
+  if (run->limit == 0) return sim_engine_push_many(engine, cycle, p->commands, p->count, &result) == p->count;
+  for (size_t n = 0; n < p->count; n++) {
     uint64_t response;
-    while ((result = ops->push(engine, *cycle, &run->program->commands[n], &response)) == SIM_PUSH_FULL) {
-      *cycle = sim_engine_await_room(engine, *cycle, run->limit != 0 ? run->limit : UINT64_MAX);
+    while ((result = engine->ops->push(engine, *cycle, &p->commands[n], &response)) == SIM_PUSH_FULL) {
+      *cycle = sim_engine_await_room(engine, *cycle, run->limit);
       if (limited(run, *cycle)) return false;
     }
     if (result == SIM_PUSH_FAULT) return false;

@@ -25,11 +25,17 @@ struct run_session {
 
 // ---- one program of a session
 
+// Commands are given to the engine many at a time: it knows what comes next, and each has the cycle it would have
+// alone.
+enum { GIVEN = 64 };
+
 typedef struct runner {
   run_session *session;
   const command_program *program;
   const command_layout *layout;
   bool stopped;
+  size_t count;
+  arch_command given[GIVEN];  // that the engine does not have yet
 } runner;
 
 // Looks once in so many commands: they take far less than a millisecond.
@@ -40,20 +46,26 @@ static bool goes_on(const run_session *s) {
   return !wf_stop_wanted(s->stop);
 }
 
+static bool give(runner *r) {
+  run_session *s = r->session;
+  const size_t count = r->count;
+  r->count = 0;
+  return sim_port_commands(&s->port, r->given, count, &s->cycle);
+}
+
 static bool push(void *context, const command_insn *insn) {
   runner *r = context;
   run_session *s = r->session;
-  uint64_t response;
-  if (insn == NULL) return sim_port_fence(&s->port, &s->cycle);
+  if (insn == NULL) return give(r) && sim_port_fence(&s->port, &s->cycle);
   if (!goes_on(s)) return !(r->stopped = true);
-  const arch_command command = command_placed(r->program, insn, r->layout, s->commands++);
-  return sim_port_command(&s->port, &command, &s->cycle, &response) == HOST_PORT_DONE;
+  r->given[r->count++] = command_placed(r->program, insn, r->layout, s->commands++);
+  return r->count < GIVEN || give(r);
 }
 
 static void run_program(void *context) {
   runner *r = context;
   sim_engine *engine = r->session->engine;
-  if (command_walk(r->program, push, r)) r->session->cycle = engine->ops->drain(engine, r->session->cycle);
+  if (command_walk(r->program, push, r) && give(r)) r->session->cycle = engine->ops->drain(engine, r->session->cycle);
 }
 
 static bool report_fault(const runner *r, run_result *result, wf_diag *diag) {

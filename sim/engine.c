@@ -56,3 +56,13 @@ sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const arch_
     *cycle = sim_engine_await_room(engine, *cycle, UINT64_MAX);
   return result;
 }
+
+size_t sim_engine_push_many(sim_engine *engine, uint64_t *cycle, const arch_command *commands, size_t count,
+                            sim_push_result *result) {
+  if (engine->ops->push_many != NULL) return engine->ops->push_many(engine, cycle, commands, count, result);
+  uint64_t response;
+  *result = SIM_PUSH_DONE;
+  for (size_t n = 0; n < count; n++)
+    if ((*result = sim_engine_push(engine, cycle, &commands[n], &response)) != SIM_PUSH_DONE) return n;
+  return count;
+}

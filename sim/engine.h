@@ -65,7 +65,8 @@ typedef struct sim_engine_options {
   unsigned ignored_orders;  // of the engine races: what it takes not to order anything (races_order)
   // For tests; results are the same. cycle: no cycle is skipped; flow: loads burst by burst, queues are kept.
   bool every_cycle;
-  uint32_t without_skips;  // of the cycle engine, for tests: ways to leave out cycles that it does not take, a bit each
+  // For tests, ways to leave out work that an engine does not take, a bit each: cycle's of cycles, flow's SIM_FLOW_*.
+  uint32_t without_skips;
 } sim_engine_options;
 
 typedef struct sim_engine_ops {
@@ -111,6 +112,9 @@ typedef struct sim_engine_ops {
   uint64_t (*await_room)(sim_engine *engine, uint64_t cycle, uint64_t limit);
   // Optional (NULL): sim_engine_push in one call.
   sim_push_result (*push_waiting)(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
+  // Optional (NULL): sim_engine_push_many in one call.
+  size_t (*push_many)(sim_engine *engine, uint64_t *cycle, const arch_command *commands, size_t count,
+                      sim_push_result *result);
 } sim_engine_ops;
 
 struct sim_engine {
@@ -130,6 +134,11 @@ uint64_t sim_engine_await_room(sim_engine *engine, uint64_t cycle, uint64_t limi
 
 // Pushes in *cycle or, without room, in the first cycle with room, and sets *cycle to it. Never SIM_PUSH_FULL.
 sim_push_result sim_engine_push(sim_engine *engine, uint64_t *cycle, const arch_command *command, uint64_t *response);
+
+// Pushes commands one behind the other, as sim_engine_push each, up to the first fault; what they return is lost.
+// Returns how many were taken.
+size_t sim_engine_push_many(sim_engine *engine, uint64_t *cycle, const arch_command *commands, size_t count,
+                            sim_push_result *result);
 
 // Engines that this build has, in the order they are listed; NULL past the end.
 const sim_engine_ops *sim_engine_at(size_t index);

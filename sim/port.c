@@ -26,7 +26,7 @@ static host_port_result refuse(sim_port *port, const arch_command *command) {
   return HOST_PORT_ILLEGAL;
 }
 
-static void count(sim_port *port, const arch_command *command) {
+static void note(sim_port *port, const arch_command *command) {
   port->commands++;
   port->by_insn[command->insn->id]++;
   if (port->trace != NULL) sim_trace_writer_command(port->trace, command);
@@ -42,8 +42,20 @@ host_port_result sim_port_command(sim_port *port, const arch_command *command, u
   sim_push_result result = sim_engine_push(port->engine, cycle, command, response);
   port->wait_cycles += *cycle - start;
   if (result == SIM_PUSH_FAULT) return HOST_PORT_FAULT;
-  count(port, command);
+  note(port, command);
   return HOST_PORT_DONE;
+}
+
+bool sim_port_commands(sim_port *port, const arch_command *commands, size_t count, uint64_t *cycle) {
+  size_t there = 0;
+  while (there < count && exists(&commands[there])) there++;
+  const uint64_t start = *cycle;
+  sim_push_result result;
+  const size_t taken = sim_engine_push_many(port->engine, cycle, commands, there, &result);
+  port->wait_cycles += *cycle - start;
+  for (size_t n = 0; n < taken; n++) note(port, &commands[n]);
+  if (taken == there && there < count) refuse(port, &commands[there]);
+  return taken == count;
 }
 
 bool sim_port_fence(sim_port *port, uint64_t *cycle) {
@@ -130,7 +142,7 @@ static host_port_result timed_command(void *context, arch_command *command, uint
   if (failed(port)) return HOST_PORT_FAULT;
   assert(port->waiting < port->queue_limit && "the hart asks for room first");
   tell_time(port, *cycle);
-  count(port, command);
+  note(port, command);
   unsigned tail = (port->head + port->waiting++) % SIM_PORT_QUEUE;
   port->queue[tail] = (sim_port_entry){.command = *command, .since = *cycle + 1};
   if (!command->returns) return HOST_PORT_DONE;

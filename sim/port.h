@@ -55,6 +55,9 @@ bool sim_port_flush(sim_port *port);
 // For a driver without host, which knows what the command is: push one at *cycle (waiting while the engine is full), or
 // wait until idle.
 host_port_result sim_port_command(sim_port *port, const arch_command *command, uint64_t *cycle, uint64_t *response);
+// Commands one behind the other, which return nothing, as sim_port_command each. False: one was refused or faulty, and
+// those behind it were not given.
+bool sim_port_commands(sim_port *port, const arch_command *commands, size_t count, uint64_t *cycle);
 bool sim_port_fence(sim_port *port, uint64_t *cycle);
 
 #endif

@@ -267,6 +267,8 @@ typedef struct flow_operation {
 
 typedef struct flow_execute {
   bool os, a_transpose, b_transpose, both_dataflows, transposer, bias_garbage, looks_ahead;
+  bool usual;        // weight-stationary, nothing transposed
+  bool never_usual;  // for tests: no operation is worked out in one go
   bool stepping;
   bool fetching;  // the operation below has rows to fetch, from `at` on
   flow_operation op;

@@ -17,11 +17,16 @@
 #include "isa/isa.h"
 #include "isa/isa_fields.h"
 #include "sim/flow/repeats.h"
-#include "sim/flow/station.h"
+#include "sim/flow/station_end.h"
 #include "sim/flow/units.h"
 #include "sim/flow/walk.h"
 
 enum { VISIBLE = 2, HAZARDS = 4, FLUSH_LEAD = 2 };
+
+// Operations that read A and the preload's B alone, row by row: weight-stationary, nothing transposed.
+static bool is_usual_config(const flow_execute *x) {
+  return !x->os && !(x->transposer && (x->a_transpose || x->b_transpose));
+}
 
 void flow_execute_create(flow_engine *e) {
   const hw_array *a = e->array;
@@ -34,6 +39,7 @@ void flow_execute_create(flow_engine *e) {
   x->transposer = a->units.transposer;
   x->bias_garbage = a->mesh.bias_garbage;
   x->looks_ahead = a->accumulator.execute_reads || a->scratchpad.execute_writes;
+  x->usual = is_usual_config(x);
   x->min_rows = e->d.dim < 4 ? e->d.dim : 4;
   x->enter_delay = read + 1;
   x->walk.sp_latency = read;
@@ -90,12 +96,19 @@ static flow_time hazard_of(flow_execute *x, const flow_operand *o, flow_time unt
   return until;
 }
 
+static bool in_accumulator(const flow_operand *o) { return o->acc && !o->garbage; }
+
+// Whether products in flight could write what the preload or the compute behind it reads.
+static inline bool may_meet(const flow_execute *x, const flow_issue *preload, const flow_issue *next) {
+  if (!x->looks_ahead || x->count == 0) return false;
+  if (x->in_sp != 0) return true;
+  return in_accumulator(&next->operand[0]) || in_accumulator(&next->operand[1]) || in_accumulator(&preload->operand[0]);
+}
+
 // Of the preload's operand and of both of the compute behind it.
 static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_issue *next) {
   flow_execute *x = &e->execute;
-  if (!x->looks_ahead || x->count == 0) return (flow_time){0};
-  if (x->in_sp == 0 && !next->operand[0].acc && !next->operand[1].acc && !preload->operand[0].acc)
-    return (flow_time){0};
+  if (!may_meet(x, preload, next)) return (flow_time){0};
   flow_time until = hazard_of(x, &next->operand[0], (flow_time){0});
   until = hazard_of(x, &next->operand[1], until);
   return hazard_of(x, &preload->operand[0], until);
@@ -103,7 +116,7 @@ static flow_time hazard(flow_engine *e, const flow_issue *preload, const flow_is
 
 // `total` result rows leave in the cycles up to `end`: those that go somewhere are the first ones or, as they come last
 // row first, output-stationary the last ones.
-static void write_results(flow_engine *e, const flow_product *p, uint32_t total) {
+static inline __attribute__((always_inline)) void write_results(flow_engine *e, const flow_product *p, uint32_t total) {
   const uint32_t rows = (uint32_t)wf_min(p->result_rows, total);
   const uint64_t from = flow_cycle(p->end) + 1 - (e->execute.os ? rows : total);
   if (!p->acc) {
@@ -118,7 +131,7 @@ static void write_results(flow_engine *e, const flow_product *p, uint32_t total)
 
 // An operation of `total` rows, the last one fetched in `last`, pushes results out: those of older products first. A
 // product ends with the last of these rows, wanted or not.
-static void push_out(flow_engine *e, flow_time last, uint32_t total) {
+static inline __attribute__((always_inline)) void push_out_here(flow_engine *e, flow_time last, uint32_t total) {
   flow_execute *x = &e->execute;
   for (uint32_t n = x->out; n < x->count; n++) {
     flow_product *p = product_at(x, n);
@@ -126,13 +139,17 @@ static void push_out(flow_engine *e, flow_time last, uint32_t total) {
     x->out++;
     p->end = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
     write_results(e, p, total);
-    flow_station_end(e, SIM_CLASS_EXECUTE, p->slot, p->end);
+    flow_station_ends(e, SIM_CLASS_EXECUTE, p->slot, p->end);
   }
   x->request[x->requests++ % FLOW_REQUESTS] = flow_after(last, x->result_delay, FLOW_W_MESH_LATENCY);
   x->fed_from = flow_cycle(last) + 1;
 }
 
-static void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
+static __attribute__((noinline)) void push_out(flow_engine *e, flow_time last, uint32_t total) {
+  push_out_here(e, last, total);
+}
+
+static inline __attribute__((always_inline)) void add_product(flow_engine *e, const flow_issue *preload, uint8_t slot) {
   flow_execute *x = &e->execute;
   const flow_operand *c = &preload->operand[1];
   flow_product *p = product_at(x, x->count++);
@@ -252,23 +269,28 @@ static void fetch(flow_engine *e) {
   x->at = flow_after(x->at, rows - lost_cycles, FLOW_W_MESH);
 }
 
+// The request that has to leave the mesh before one more enters it.
+static inline flow_time last_request(const flow_execute *x) {
+  if (x->requests < x->tags) return (flow_time){0};
+  return x->request[(x->requests - x->tags) % FLOW_REQUESTS];
+}
+
+static inline uint64_t mesh_free(const flow_execute *x, flow_time left) {
+  return flow_cycle(left) > x->enter_delay ? flow_cycle(left) - x->enter_delay + 1 : 0;
+}
+
 // When the mesh has room for one more request, which enters it `enter_delay` behind the start. Edges behind it are
 // those of the mesh's cycles: other ones take an event of its own.
 static flow_time mesh_room(flow_engine *e, flow_time start) {
   const flow_execute *x = &e->execute;
-  if (x->requests < x->tags) return flow_event_unless(e->log, start, FLOW_W_MESH);
-  const flow_time left = x->request[(x->requests - x->tags) % FLOW_REQUESTS];
-  const uint64_t from = flow_cycle(left) > x->enter_delay ? flow_cycle(left) - x->enter_delay + 1 : 0;
+  const flow_time left = last_request(x);
+  const uint64_t from = mesh_free(x, left);
   if (from <= flow_cycle(start)) return flow_event_unless(e->log, start, FLOW_W_MESH);
   const flow_time room = flow_event(e->log, flow_at(left, from, FLOW_W_MESH_LATENCY));
   return flow_event_released(e->log, flow_after(room, 0, FLOW_W_PRODUCTS), start);
 }
 
-static unsigned take(flow_engine *e, flow_time last) {
-  const unsigned slot = flow_station_take(e, SIM_CLASS_EXECUTE);
-  flow_station_leave(e, SIM_CLASS_EXECUTE, last);
-  return slot;
-}
+static unsigned take(flow_engine *e, flow_time last) { return flow_station_take_out(e, SIM_CLASS_EXECUTE, last); }
 
 // A transposed B passes the transposer before its products: the unroller makes a second operation of the preload.
 static bool splits(const flow_execute *x, const flow_operation *op) {
@@ -284,7 +306,8 @@ static flow_time second_operation(flow_engine *e, flow_time last) {
   return end;
 }
 
-static void end_preload(flow_engine *e, const flow_issue *preload, flow_time last, bool computes) {
+static inline __attribute__((always_inline)) void end_preload(flow_engine *e, const flow_issue *preload, flow_time last,
+                                                              bool computes) {
   flow_execute *x = &e->execute;
   const bool results = !preload->operand[1].garbage;
   const unsigned slot = take(e, last);
@@ -297,12 +320,12 @@ static void end_preload(flow_engine *e, const flow_issue *preload, flow_time las
 
 // The cycle in which the last row would have been fetched if it had gone straight to the mesh: rows wait for those on
 // their way there. Of an operation that did not walk *last moves on with them.
-static inline flow_time behind_control(flow_execute *x, flow_time *last) {
+static inline flow_time behind_control(flow_execute *x, flow_time *last, uint32_t total, bool walks) {
   flow_walk *w = &x->walk;
   const uint64_t taken = flow_cycle(*last) + w->sp_latency;
-  w->even = !x->op.walks;
+  w->even = !walks;
   if (w->even) {
-    w->last_taken = wf_max(w->last_taken + x->op.total, taken);
+    w->last_taken = wf_max(w->last_taken + total, taken);
     if (w->last_taken != taken) *last = flow_not_before(*last, w->last_taken - w->depth, FLOW_W_LOCAL_BANKS);
   }
   return flow_not_before(*last, w->last_taken - w->sp_latency, FLOW_W_LOCAL_BANKS);
@@ -314,7 +337,7 @@ static void finish(flow_engine *e, flow_time last) {
   const flow_operation op = x->op;  // its commands stay in their ring behind their end
   const bool computes = op.compute != NULL, preloads = op.preload != NULL, split = splits(x, &op);
   x->fetching = false;
-  const flow_time fed = behind_control(x, &last);
+  const flow_time fed = behind_control(x, &last, op.total, op.walks);
   last = flow_event(e->log, last);
   push_out(e, flow_later(fed, last), op.total);
   if (computes) flow_station_end(e, SIM_CLASS_EXECUTE, take(e, last), flow_after(last, 1, FLOW_W_MESH));
@@ -352,6 +375,61 @@ static void carry_out(flow_engine *e, const flow_operation *op, flow_time start)
   go_on(e);
 }
 
+// ---- an operation as most are
+
+// A compute and the preload behind it, weight-stationary and nothing transposed: it reads A and the preload's B alone.
+static inline __attribute__((always_inline)) bool is_usual(const flow_execute *x, const flow_issue *compute,
+                                                           const flow_issue *preload, const flow_issue *next,
+                                                           uint64_t now) {
+  return is_visible(next, now) && is_compute(compute) && preload->command.insn == ISA_PRELOAD && is_compute(next) &&
+         x->count < x->limit && (x->bias_garbage || !compute->operand[1].read) && !may_meet(x, preload, next);
+}
+
+static inline __attribute__((always_inline)) uint32_t usual_rows(const flow_engine *e, const flow_issue *compute,
+                                                                 const flow_issue *preload, const flow_issue *next) {
+  const flow_execute *x = &e->execute;
+  if (preload->operand[0].read || next->command.insn == ISA_COMPUTE_PRELOADED) return e->d.dim;
+  const uint32_t rows = most(most(x->min_rows, compute->operand[0].rows), x->product_rows);
+  return rows < e->d.dim ? rows : e->d.dim;
+}
+
+// Whether no load writes the bank while `total` rows are fetched from `from` on, as far as it is known.
+static inline bool bank_is_free(const flow_engine *e, const flow_operand *o, uint64_t from, uint32_t total) {
+  return !o->read || flow_calendar_window(&e->sp_writes[o->bank - 1], from, total) == 0;
+}
+
+// Rows pass one in a cycle from `from` on: each operand in a bank of its own, which no load writes.
+static inline __attribute__((always_inline)) bool passes_evenly(const flow_engine *e, const flow_operand *a,
+                                                                const flow_operand *b, uint64_t from, uint32_t total) {
+  const flow_operands o = {.a = a->read ? a : NULL, .d = b->read ? b : NULL};
+  if (!flow_walk_is_plain(e, &o, total)) return false;
+  if (!e->array->scratchpad.single_ported || !loads_come(e)) return true;
+  if (total > FLOW_CALENDAR_BITS || from + total - 1 > writes_known(e)) return false;
+  return bank_is_free(e, a, from, total) && bank_is_free(e, b, from, total);
+}
+
+// The same as carry_out and finish do with such an operation, in one go; false: it is none, or its rows have to wait.
+static inline __attribute__((always_inline)) bool carry_out_usual(flow_engine *e, flow_time at, uint64_t now) {
+  flow_execute *x = &e->execute;
+  const flow_issue *compute = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
+  const flow_issue *preload = flow_station_head(e, SIM_CLASS_EXECUTE, 1);
+  const flow_issue *next = flow_station_head(e, SIM_CLASS_EXECUTE, 2);
+  if (!x->usual || x->never_usual || !is_usual(x, compute, preload, next, now)) return false;
+  const uint32_t total = usual_rows(e, compute, preload, next);
+  const uint64_t from = wf_max(now, mesh_free(x, last_request(x)));
+  if (!passes_evenly(e, &compute->operand[0], &preload->operand[0], from, total)) return false;
+  flow_time last = flow_after(mesh_room(e, at), total - 1, FLOW_W_MESH);
+  const flow_time fed = behind_control(x, &last, total, false);
+  last = flow_event(e->log, last);
+  push_out_here(e, flow_later(fed, last), total);
+  const unsigned slot = take(e, last);
+  flow_station_ends(e, SIM_CLASS_EXECUTE, slot, flow_after(last, 1, FLOW_W_MESH));
+  x->free_at = flow_after(last, 1, FLOW_W_MESH);
+  flow_busy_until(e, x->free_at);
+  end_preload(e, preload, last, true);
+  return true;
+}
+
 // ---- control
 
 static void flush(flow_engine *e, flow_time at) {
@@ -378,6 +456,7 @@ static void configure(flow_engine *e, flow_time at) {
     x->a_transpose = isa_get_config_ex_a_transpose(rs1, rs2) != 0;
     x->b_transpose = isa_get_config_ex_b_transpose(rs1, rs2) != 0;
   }
+  x->usual = is_usual_config(x);
   at = flow_event(e->log, at);
   x->free_at = flow_after(at, 1, FLOW_W_EXECUTE_START);
   flow_station_end(e, SIM_CLASS_EXECUTE, take(e, at), at);
@@ -416,14 +495,9 @@ static void step_compute(flow_engine *e, flow_time at) {
   carry_out(e, &op, at);
 }
 
-void flow_execute_step(flow_engine *e) {
-  flow_execute *x = &e->execute;
-  const flow_time at = x->next;
-  const uint64_t now = e->next[FLOW_EXECUTE];
+static __attribute__((noinline)) void step_other(flow_engine *e, flow_time at, uint64_t now) {
   const flow_issue *head = flow_station_head(e, SIM_CLASS_EXECUTE, 0);
-  forget_products(x, now);
-  x->stepping = true;
-  if (x->fetching)
+  if (e->execute.fetching)
     go_on(e);
   else if (!is_visible(head, now))
     flush(e, at);
@@ -435,6 +509,15 @@ void flow_execute_step(flow_engine *e) {
     flush(e, at);
   else
     step_preload(e, at);
+}
+
+void flow_execute_step(flow_engine *e) {
+  flow_execute *x = &e->execute;
+  const flow_time at = x->next;
+  const uint64_t now = e->next[FLOW_EXECUTE];
+  forget_products(x, now);
+  x->stepping = true;
+  if (x->fetching || !carry_out_usual(e, at, now)) step_other(e, at, now);
   x->stepping = false;
   flow_execute_wake(e);
   flow_repeats_wake(e);

@@ -14,6 +14,7 @@
 #include "sim/flow/engine.h"
 #include "sim/flow/front.h"
 #include "sim/flow/memory.h"
+#include "sim/flow/passing.h"
 #include "sim/flow/repeats.h"
 #include "sim/flow/station.h"
 #include "sim/flow/units.h"
@@ -38,26 +39,27 @@ static inline flow_actor first_actor(const flow_engine *e) {
   return first;
 }
 
+static void (*const steps[FLOW_ACTORS])(flow_engine *) = {[FLOW_FRONT] = flow_front_step,
+                                                          [FLOW_LOAD] = flow_load_step,
+                                                          [FLOW_STORE] = flow_store_step,
+                                                          [FLOW_EXECUTE] = flow_execute_step,
+                                                          [FLOW_REPEATS] = flow_repeats_step};
+
 // Steps whose time is before `limit`; up to one after which the host may have room, if asked to. `actor` has the first
-// of all, FLOW_ACTORS: it is not known; returns who has it then.
-static inline flow_actor steps_before(flow_engine *e, flow_actor actor, uint64_t limit, bool for_room) {
-  static void (*const steps[FLOW_ACTORS])(flow_engine *) = {[FLOW_FRONT] = flow_front_step,
-                                                            [FLOW_LOAD] = flow_load_step,
-                                                            [FLOW_STORE] = flow_store_step,
-                                                            [FLOW_EXECUTE] = flow_execute_step,
-                                                            [FLOW_REPEATS] = flow_repeats_step};
+// of all; returns who has it then.
+static flow_actor steps_before(flow_engine *e, flow_actor actor, uint64_t limit, bool for_room) {
   e->limit = limit;
-  if (actor == FLOW_ACTORS) actor = first_actor(e);
   for (; e->next[actor] < limit; actor = first_actor(e)) {
     e->step = e->next[actor];
     steps[actor](e);
-    if (for_room && e->front.moved) return FLOW_ACTORS;
+    if (for_room && e->front.moved) return first_actor(e);
   }
   return actor;
 }
 
-static flow_actor run_to(flow_engine *e, uint64_t cycle) {
-  const flow_actor first = steps_before(e, FLOW_ACTORS, cycle, false);
+static inline flow_actor run_to(flow_engine *e, uint64_t cycle) {
+  flow_actor first = first_actor(e);
+  if (e->next[first] < cycle) first = steps_before(e, first, cycle, false);
   if (cycle != FLOW_NEVER) e->now = wf_max(e->now, cycle);
   return first;
 }
@@ -162,6 +164,7 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
   }
   sim_engine *engine = make(array, memory);
   of(engine)->every_burst = options->every_cycle;
+  of(engine)->execute.never_usual = (options->without_skips & SIM_FLOW_USUAL_OPERATIONS) != 0;
   of(engine)->front.passing.over = options->every_cycle;
   return engine;
 }
@@ -188,36 +191,70 @@ static bool refuse_counter(flow_engine *e, const arch_command *command) {
 // The first cycle with room from `cycle` on; FLOW_NEVER: stuck, or none before `limit`.
 static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
   flow_actor first = run_to(e, cycle);
-  do {
-    const uint64_t room = flow_front_room(e, wf_max(cycle, e->now));
-    if (room != FLOW_NEVER) return room;
+  while (!flow_front_knows_room(&e->front)) {
     e->front.moved = false;
     first = steps_before(e, first, limit, true);
     if (!e->front.moved) return FLOW_NEVER;
-  } while (true);
+  }
+  return flow_front_room(e, wf_max(cycle, e->now));
+}
+
+static inline bool is_legal(flow_engine *e, const arch_command *command) {
+  return arch_checker_command(e->checker, command, NULL, NULL, &e->fault) && !refuse_counter(e, command);
 }
 
 static sim_push_result take(flow_engine *e, uint64_t cycle, const arch_command *command) {
-  if (!arch_checker_command(e->checker, command, NULL, NULL, &e->fault) || refuse_counter(e, command))
-    return SIM_PUSH_FAULT;
+  if (!is_legal(e, command)) return SIM_PUSH_FAULT;
   e->last = *command;
   flow_front_push(e, cycle, command);
   e->now = wf_max(e->now, cycle + 1);
   return SIM_PUSH_DONE;
 }
 
+// As find_room without limit, with the steps taken in that the programs of a host need most.
+static inline uint64_t find_room_here(flow_engine *e, uint64_t cycle) {
+  flow_actor first = run_to(e, cycle);
+  e->limit = FLOW_NEVER;
+  while (!flow_front_knows_room(&e->front)) {
+    if (e->next[first] == FLOW_NEVER) return FLOW_NEVER;
+    e->step = e->next[first];
+    if (first == FLOW_FRONT && !e->front.passing.over)
+      flow_step_passing(e);
+    else
+      steps[first](e);
+    first = first_actor(e);
+  }
+  return flow_front_room(e, wf_max(cycle, e->now));
+}
+
+static size_t push_many(sim_engine *engine, uint64_t *cycle, const arch_command *commands, size_t count,
+                        sim_push_result *result) {
+  flow_engine *e = of(engine);
+  *result = SIM_PUSH_FAULT;
+  if (flow_failed(e)) return 0;
+  for (size_t n = 0; n < count; n++) {
+    const arch_command *command = &commands[n];
+    const uint64_t room = find_room_here(e, *cycle);
+    if (room == FLOW_NEVER) {
+      if (n > 0) e->last = command[-1];
+      stick(e);
+    }
+    if (room == FLOW_NEVER || !is_legal(e, command)) return n;
+    *cycle = room;
+    flow_front_push_here(e, room, command);
+    e->now = wf_max(e->now, room + 1);
+  }
+  if (count > 0) e->last = commands[count - 1];
+  *result = SIM_PUSH_DONE;
+  return count;
+}
+
 static sim_push_result push_waiting(sim_engine *engine, uint64_t *cycle, const arch_command *command,
                                     uint64_t *response) {
-  flow_engine *e = of(engine);
+  sim_push_result result;
   (void)response;
-  if (flow_failed(e)) return SIM_PUSH_FAULT;
-  const uint64_t room = find_room(e, *cycle, FLOW_NEVER);
-  if (room == FLOW_NEVER) {
-    stick(e);
-    return SIM_PUSH_FAULT;
-  }
-  *cycle = room;
-  return take(e, room, command);
+  push_many(engine, cycle, command, 1, &result);
+  return result;
 }
 
 static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_command *command, uint64_t *response) {
@@ -225,7 +262,8 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_comma
   (void)response;
   if (flow_failed(e)) return SIM_PUSH_FAULT;
   run_to(e, cycle);
-  return flow_front_room(e, wf_max(cycle, e->now)) > cycle ? SIM_PUSH_FULL : take(e, cycle, command);
+  const bool room = flow_front_knows_room(&e->front) && flow_front_room(e, wf_max(cycle, e->now)) <= cycle;
+  return room ? take(e, cycle, command) : SIM_PUSH_FULL;
 }
 
 static uint64_t await_room(sim_engine *engine, uint64_t cycle, uint64_t limit) {
@@ -316,6 +354,7 @@ const sim_engine_ops sim_flow_engine = {.name = "flow",
                                         .advance = advance,
                                         .await_room = await_room,
                                         .push_waiting = push_waiting,
+                                        .push_many = push_many,
                                         .busy = busy,
                                         .drain = drain,
                                         .fault = fault,

@@ -14,6 +14,9 @@ extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_flow_engine;
 // depend on.
 extern SIM_CYCLE_VISIBLE const sim_engine_ops sim_flow_recording_engine;
 
+// Ways to work out several things in one go, bits of `without_skips`: the usual operations of the mesh.
+enum { SIM_FLOW_USUAL_OPERATIONS = 1 };
+
 // A named weight (weights.def). Of a time 10 % less saves a tenth of its cycles, at first order; of a depth its cycles
 // are registers', and one more of it releases `released`.
 typedef struct sim_flow_weight {

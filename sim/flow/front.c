@@ -14,7 +14,7 @@
 #include "sim/flow/front.h"
 
 #include "isa/isa.h"
-#include "sim/flow/station.h"
+#include "sim/flow/passing.h"
 
 enum { NO_UNIT = FLOW_LOOP_UNITS };
 
@@ -90,18 +90,6 @@ void flow_chain_enter(flow_engine *e, uint32_t q, flow_time at, const cycle_fron
 
 // ---- commands that only pass
 
-static uint32_t passing_at(uint32_t number) { return number % FLOW_PASSING; }
-
-// When command n left queue q; of the last queue all is known.
-static flow_time passed(const flow_front *f, uint32_t q, uint32_t n) {
-  const flow_passing *p = &f->passing;
-  const uint32_t behind = f->last - q;
-  if (behind == 0) return p->entered[passing_at(n)];
-  const flow_time at = flow_after(p->pushed[passing_at(n)], q + 1, FLOW_W_FRONT);
-  if (n < 2 * behind) return at;
-  return flow_later(at, flow_after(p->entered[passing_at(n - 2 * behind)], behind, FLOW_W_FRONT));
-}
-
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 // Queue q as flow_queue has it, whose commands count from 2; `in` have come.
@@ -111,13 +99,13 @@ static void unfold_queue(flow_front *f, uint32_t q, uint32_t in) {
   const uint32_t out = smaller(in, p->out + 2 * (f->last - q));
   queue->in = in + 2;
   queue->out = out + 2;
-  for (uint32_t n = out - smaller(out, 2); n < out; n++) queue->left[flow_place(n + 2)] = passed(f, q, n);
+  for (uint32_t n = out - smaller(out, 2); n < out; n++) queue->left[flow_place(n + 2)] = flow_passed(f, q, n);
   for (uint32_t n = out; n < in; n++) {
     const uint32_t place = (uint32_t)__builtin_ctz(f->places);
     f->places &= f->places - 1;
-    f->command[place] = p->command[passing_at(n)];
+    f->command[place] = p->command[flow_passing_at(n)];
     queue->command[flow_place(n + 2)] = (uint8_t)place;
-    queue->entered[flow_place(n + 2)] = q == 0 ? p->pushed[passing_at(n)] : passed(f, q - 1, n);
+    queue->entered[flow_place(n + 2)] = q == 0 ? p->pushed[flow_passing_at(n)] : flow_passed(f, q - 1, n);
   }
 }
 
@@ -133,31 +121,6 @@ static void unfold(flow_front *f) {
 
 // ---- entry into the station
 
-static flow_time earliest_entry(const flow_engine *e, sim_class kind, flow_time at) {
-  if (kind == SIM_CLASSES) return at;
-  const flow_time room = flow_station_room(e, kind);
-  return flow_cycle(room) > flow_cycle(at) ? room : at;
-}
-
-// The head of the last queue could enter in cycle `at`.
-static inline void await_head(flow_engine *e, flow_time at, const cycle_front_command *head) {
-  flow_front *f = &e->front;
-  const sim_class kind = flow_station_class(e, head->insn);
-  f->entry = earliest_entry(e, kind, at);
-  f->enters = flow_known_cycle(f->entry);
-  f->awaits_room = f->enters > flow_cycle(at);
-  f->kind = (uint8_t)kind;
-}
-
-static inline void await_passing(flow_engine *e) {
-  const flow_passing *p = &e->front.passing;
-  const uint32_t n = p->out;
-  if (n == p->in) return;
-  const flow_time at = flow_later(flow_after(p->pushed[passing_at(n)], e->front.last + 1, FLOW_W_FRONT),
-                                  flow_after(p->entered[passing_at(n - 1)], 1, FLOW_W_ISSUE));
-  await_head(e, at, &p->command[passing_at(n)]);
-}
-
 static void await_queued(flow_engine *e) {
   flow_front *f = &e->front;
   const flow_queue *q = &f->queue[f->last];
@@ -165,7 +128,7 @@ static void await_queued(flow_engine *e) {
   if (n == q->in) return;
   const flow_time at = flow_later(flow_after(q->entered[flow_place(n)], 1, FLOW_W_FRONT),
                                   flow_after(q->left[flow_place(n - 1)], 1, FLOW_W_ISSUE));
-  await_head(e, at, flow_queue_command(f, q, n));
+  flow_await_head(e, at, flow_queue_command(f, q, n));
 }
 
 // When the head of the last queue enters.
@@ -175,7 +138,7 @@ static void await_entry(flow_engine *e) {
   if (e->front.passing.over)
     await_queued(e);
   else
-    await_passing(e);
+    flow_await_passing(e);
 }
 
 static void renew(flow_engine *e) { e->next[FLOW_FRONT] = wf_min(e->front.enters, flow_loops_next(e)); }
@@ -187,22 +150,6 @@ static void wake(flow_engine *e) {
 
 // An entry has ended whose end was not known.
 void flow_front_wake(flow_engine *e) { wake(e); }
-
-static void step_passing(flow_engine *e) {
-  flow_front *f = &e->front;
-  flow_passing *p = &f->passing;
-  const uint32_t n = p->out++;
-  const sim_class kind = (sim_class)f->kind;
-  const flow_time at = flow_station_event(e, kind, f->entry);
-  p->entered[passing_at(n)] = at;
-  flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
-  f->enters = FLOW_NEVER;
-  f->awaits_room = false;
-  if (kind != SIM_CLASSES) flow_station_enter(e, at, kind, &p->command[passing_at(n)]);
-  f->moved = true;
-  await_passing(e);
-  e->next[FLOW_FRONT] = f->enters;
-}
 
 static void step_queued(flow_engine *e) {
   flow_front *f = &e->front;
@@ -226,7 +173,7 @@ static void step_queued(flow_engine *e) {
 void flow_front_step(flow_engine *e) {
   flow_front *f = &e->front;
   if (!f->passing.over) {
-    step_passing(e);
+    flow_step_passing(e);
     return;
   }
   if (f->enters <= e->next[FLOW_FRONT]) {
@@ -242,56 +189,15 @@ void flow_front_step(flow_engine *e) {
 
 // ---- what others see
 
-// Whether it is known when the command left that the next one of the host waits for: 2 before it.
-static bool knows_left(const flow_front *f) {
-  if (f->passing.over) return flow_queue_room_known(&f->queue[0]);
-  return f->passing.in - f->passing.out < 2U * f->last + 2U;
-}
-
-static flow_time left_before(const flow_front *f) {
-  if (f->passing.over) return flow_queue_room(&f->queue[0]);
-  return f->passing.in < 2 ? (flow_time){0} : passed(f, 0, f->passing.in - 2);
-}
-
-uint64_t flow_front_room(flow_engine *e, uint64_t at) {
-  flow_front *f = &e->front;
-  if (!knows_left(f)) return FLOW_NEVER;
-  const flow_time left = left_before(f);
-  if (flow_cycle(left) == 0 || flow_cycle(left) + 1 < at) return at;  // 0: there was none
-  f->room = flow_after(left, 1, FLOW_W_FRONT);
-  return flow_cycle(f->room);
-}
-
-// What the command that comes in cycle `at` has waited for: room, the end of everything, or the host alone.
-static flow_time host_event(flow_engine *e, uint64_t at) {
-  flow_front *f = &e->front;
-  flow_time from = f->room;
-  if (flow_cycle(from) != at) {
-    const bool waited = e->waited && flow_cycle(e->idle_at) <= at;
-    from = flow_at(waited ? e->idle_at : flow_event(e->log, f->pushed), at, FLOW_W_HOST);
-  }
-  e->waited = false;
-  f->pushed = flow_event_unless(e->log, from, FLOW_W_FRONT);
-  return f->pushed;
-}
-
-static void push_passing(flow_engine *e, flow_time at, const cycle_front_command *command) {
-  flow_passing *p = &e->front.passing;
-  const uint32_t n = p->in++;
-  p->pushed[passing_at(n)] = at;
-  p->command[passing_at(n)] = *command;
-  if (n == p->out) wake(e);
-}
-
 void flow_front_push(flow_engine *e, uint64_t cycle, const arch_command *command) {
   flow_front *f = &e->front;
   const cycle_front_command taken = {.rs1 = command->rs1, .rs2 = command->rs2, .insn = (uint8_t)command->insn->id};
-  const flow_time at = host_event(e, cycle);
+  const flow_time at = flow_host_event(e, cycle);
   const bool loops = e->loop_of[taken.insn] != NO_UNIT;
   flow_busy_until(e, flow_after(at, 1, FLOW_W_FRONT));
   if (!f->passing.over) {
     if (!loops) {
-      push_passing(e, at, &taken);
+      flow_push_passing(e, at, &taken);
       return;
     }
     unfold(f);

@@ -7,8 +7,6 @@
 
 void flow_front_create(flow_engine *e);
 void flow_front_destroy(flow_engine *e);
-// The first cycle from `at` on in which the command queue takes a command; FLOW_NEVER: not known.
-uint64_t flow_front_room(flow_engine *e, uint64_t at);
 // A command enters in cycle `at`, in which there is room.
 void flow_front_push(flow_engine *e, uint64_t at, const arch_command *command);
 void flow_front_wake(flow_engine *e);
@@ -25,6 +23,12 @@ static inline flow_time flow_queue_room(const flow_queue *q) { return q->left[fl
 
 static inline const cycle_front_command *flow_queue_command(const flow_front *f, const flow_queue *q, uint32_t number) {
   return &f->command[q->command[flow_place(number)]];
+}
+
+// Whether it is known when the command queue has room for the next command of the host: the one 2 before it leaves.
+static inline bool flow_front_knows_room(const flow_front *f) {
+  if (f->passing.over) return flow_queue_room_known(&f->queue[0]);
+  return f->passing.in - f->passing.out < 2U * f->last + 2U;
 }
 
 // The command has left the chain; it stays where it is until another one enters.

@@ -24,7 +24,6 @@
 #define flow_front_create flow_front_create_recorded
 #define flow_front_destroy flow_front_destroy_recorded
 #define flow_front_push flow_front_push_recorded
-#define flow_front_room flow_front_room_recorded
 #define flow_front_step flow_front_step_recorded
 #define flow_front_wake flow_front_wake_recorded
 #define flow_keep flow_keep_recorded
@@ -58,11 +57,11 @@
 #define flow_station_create flow_station_create_recorded
 #define flow_station_end flow_station_end_recorded
 #define flow_station_enter flow_station_enter_recorded
-#define flow_station_event flow_station_event_recorded
-#define flow_station_head flow_station_head_recorded
+#define flow_station_keep_alloc flow_station_keep_alloc_recorded
 #define flow_station_leave flow_station_leave_recorded
-#define flow_station_room flow_station_room_recorded
-#define flow_station_take flow_station_take_recorded
+#define flow_station_pass_tokens flow_station_pass_tokens_recorded
+#define flow_station_release flow_station_release_recorded
+#define flow_station_settle flow_station_settle_recorded
 #define flow_store_create flow_store_create_recorded
 #define flow_store_step flow_store_step_recorded
 #define flow_store_wake flow_store_wake_recorded

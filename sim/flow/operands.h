@@ -38,7 +38,7 @@ static inline void flow_shape_find(const flow_engine *e, flow_shape *s, uint64_t
 
 static inline uint32_t flow_rows_step(uint32_t stride) { return stride == 0 ? 1 : stride; }
 
-static inline bool flow_has_shape(const flow_shape *s, uint64_t word) {
+static inline __attribute__((always_inline)) bool flow_has_shape(const flow_shape *s, uint64_t word) {
   return s->known && ((word ^ s->word) & s->equal) == 0;
 }
 
@@ -64,8 +64,8 @@ static inline void flow_shape_of_compute(flow_engine *e, const cycle_front_comma
 }
 
 // The operand, and its rows for the station as cycle_command_rows has them.
-static inline cycle_row_range flow_operand_of(const flow_engine *e, uint64_t word, const flow_shape *s,
-                                              flow_operand *o) {
+static inline __attribute__((always_inline)) cycle_row_range flow_operand_of(const flow_engine *e, uint64_t word,
+                                                                             const flow_shape *s, flow_operand *o) {
   const uint32_t memory_rows = UINT32_C(1) << e->d.row_bits, row = (uint32_t)word & (memory_rows - 1);
   const uint32_t start = s->operand.acc ? memory_rows : 0;
   *o = s->operand;
