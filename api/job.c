@@ -192,6 +192,10 @@ static bool set_lowering(weft_session *s, const weft_network_options *o, api_job
       [NETWORK_FUSE_OFF] = "off", [NETWORK_FUSE_AUTO] = "auto", [NETWORK_FUSE_ALL] = "all"};
   const int fuse = api_choice(s, "fuse", o->fuse, names, sizeof names / sizeof *names);
   if (fuse < 0) return false;
+  static const char *const kernels[] = {"rules", "auto"};
+  const int choice = api_choice(s, "kernels", o->kernels, kernels, 2);
+  if (choice < 0) return false;
+  job->choose_kernels = choice == 1;
   if (o->overlap && fuse != NETWORK_FUSE_OFF)
     return api_refuse(s, "overlap excludes fuse: steps that are mixed have no loops of the hardware"), false;
   job->images = o->images == 0 ? 1 : (int)o->images;
@@ -314,7 +318,8 @@ static void compile_job(weft_session *s, const weft_network_options *o, network_
                                     .context = &c};
   tell(s, "compiling the network");
   api_asking_begin(&c.asking, o->schedules, &job->array.array, &lowering->tuning);
-  job->net = run_tune_network(&request, &s->diag);
+  job->net = job->choose_kernels ? run_kernels_network(&request, &job->kernels, &s->diag)
+                                 : run_tune_network(&request, &s->diag);
   api_asking_end(&c.asking);
 }
 
@@ -339,6 +344,7 @@ bool api_job_open(weft_session *s, api_job *job, const char *path, const weft_ne
 }
 
 void api_job_release(api_job *job) {
+  run_kernels_release(&job->kernels);
   network_destroy(job->net);
   for (int i = 0; job->keep != NULL && i < job->quantise.keep_count; i++) wf_free(job->keep[i]);
   wf_free(job->keep);

@@ -10,6 +10,7 @@
 #include "api/schedules.h"
 #include "compiler/network/network.h"
 #include "compiler/quantise/quantise.h"
+#include "runner/kernels.h"
 
 // Worse outputs are warned of, in dB.
 enum { API_POOR_DB = 20 };
@@ -32,6 +33,8 @@ typedef struct api_job {
   quantise_forms forms;
   quantise_layers layers;  // against the float model; none: not asked for
   api_calibration calibration;
+  bool choose_kernels;
+  run_kernels_result kernels;  // if so
 } api_job;
 
 // Ends the session's call if it fails. `path` is an ONNX file or the name of a generated network; the job's array is

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "api/choices.h"
 #include "api/steps.h"
 #include "api/units.h"
 #include "base/csv.h"
@@ -198,6 +199,7 @@ void api_network_report_totals(const api_network_report *report, FILE *out) {
   fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
+  if (report->job->choose_kernels) api_choices_print(&report->job->kernels, out);
   print_choice(report, out);
   print_cache(report, out);
   print_kept(report, out);
@@ -363,6 +365,7 @@ cJSON *api_network_report_json(const api_network_report *report) {
   const run_network_result *r = report->result;
   add_totals(report, document);
   add_seconds(report, document);
+  if (report->job->choose_kernels) api_choices_json(&report->job->kernels, document);
   add_choice(report, document);
   add_cache(report, document);
   add_kept(report, document);

@@ -46,6 +46,7 @@ static const table tables[] = {
     {"gradient", "what engine flow says that parameters are worth", {"bench", "gradient"}, false},
     {"crosscheck", "cycles of ResNet-50's layers beside SCALE-Sim's closed form", {"crosscheck", "resnet50"}, false},
     {"schedule", "networks with neighbouring layers mixed", {"bench", "schedule"}, true},
+    {"schemes", "networks with kernels by cost", {"bench", "schemes"}, true},
     {"planner", "choosing the mixes of networks", {"bench", "planner"}, false},
     {"schedule-tuned",
      "networks with tuned mappings and neighbouring layers mixed",

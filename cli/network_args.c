@@ -35,6 +35,9 @@ const wf_option network_arg_rows[NETWORK_ARGS] = {
     {"fuse", WF_TEXT(network_args, fuse), "off|auto|all",
      "networks: mix neighbouring layers into one stream of commands: auto where simulating both ways says that it is "
      "faster, all wherever it is possible (default off)"},
+    {"kernels", WF_TEXT(network_args, kernels), "rules|auto",
+     "networks: which kernel computes a layer: auto takes the fastest in the network of all that are legal, simulated "
+     "(default rules)"},
     {"images", WF_POSITIVE(network_args, images), "N",
      "networks: N runs, each with inputs of its own, in one program (default 1)"},
     {"overlap", WF_TEXT(network_args, overlap), "off|auto",
@@ -206,6 +209,12 @@ static cli_exit set_cache(const network_args *args, weft_network_options *o) {
   return refuse("cache", text, "int8, int4");
 }
 
+static cli_exit set_kernels(const network_args *args, weft_network_options *o) {
+  const char *text = o->kernels = args->kernels;
+  if (text == NULL || strcmp(text, "rules") == 0 || strcmp(text, "auto") == 0) return CLI_OK;
+  return refuse("kernels", text, "rules, auto");
+}
+
 static bool is_fused(const network_args *args) { return args->fuse != NULL && strcmp(args->fuse, "off") != 0; }
 
 static cli_exit set_images(const network_args *args, weft_network_options *o) {
@@ -265,6 +274,7 @@ static cli_exit set_lowering(const network_args *args, const weft_array *array, 
   cli_exit code = set_normaliser(args, array, o);
   if (code == CLI_OK) code = set_cache(args, o);
   if (code == CLI_OK) code = set_fuse(args, o);
+  if (code == CLI_OK) code = set_kernels(args, o);
   if (code == CLI_OK) code = set_images(args, o);
   const bool by_time = args->fuse != NULL && strcmp(args->fuse, "auto") == 0;
   return code != CLI_OK ? code : tuning_check(&args->tuning, by_time ? TUNING_OTHERS_BY_TIME : TUNING_NO_OTHERS, array);

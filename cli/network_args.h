@@ -13,6 +13,7 @@ typedef struct network_args {
   const char *quality_at_least;  // dB; NULL: as it comes
   const char *inputs;            // files, separated by commas; NULL: random
   const char *normaliser;        // "on", "off"; NULL: on where the array has one
+  const char *kernels;           // "rules", "auto"; NULL: rules
   const char *fuse;              // "off", "auto", "all"; NULL: off
   const char *overlap;           // "off", "auto"; NULL: auto for several images
   uint64_t images;               // runs of the network in one program; 0: 1
@@ -35,7 +36,7 @@ typedef struct network_args {
   bool for_c;  // no option, but what the verb needs: a program of the host
 } network_args;
 
-enum { NETWORK_ARGS = 27 };
+enum { NETWORK_ARGS = 28 };
 // The rows of the options that no verb has for other things, too.
 extern const wf_option network_arg_rows[NETWORK_ARGS];
 

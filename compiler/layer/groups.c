@@ -48,14 +48,29 @@ static int64_t best_together(const shape *s, int64_t dim) {
   return best;
 }
 
+static layer_packing rectangular(const shape *s, int64_t q) {
+  return (layer_packing){.together = q, .blocks = blocks_of(s, q), .rows = q * s->c, .columns = q * s->k};
+}
+
 layer_packing layer_packing_of(const map_layer *layer, const hw_array *array) {
   const int64_t dim = hw_derive(array).dim;
   const shape s = shape_of(layer);
   if (s.c == s.k && dim % s.c == 0)
     return (layer_packing){
         .together = dim / s.c, .blocks = blocks_of(&s, dim / s.c), .rows = dim, .columns = dim, .square = true};
-  const int64_t q = best_together(&s, dim);
-  return (layer_packing){.together = q, .blocks = blocks_of(&s, q), .rows = q * s.c, .columns = q * s.k};
+  return rectangular(&s, best_together(&s, dim));
+}
+
+bool layer_can_pack(const map_layer *layer, const hw_array *array, int64_t together) {
+  const shape s = shape_of(layer);
+  return together >= 1 && together <= s.groups && can_pack(&s, together, hw_derive(array).dim);
+}
+
+layer_packing layer_packing_with(const map_layer *layer, const hw_array *array, int64_t together) {
+  const layer_packing by_rule = layer_packing_of(layer, array);
+  if (together == 0 || together == by_rule.together) return by_rule;
+  const shape s = shape_of(layer);
+  return rectangular(&s, together);
 }
 
 int64_t layer_passes(const map_layer *layer, const hw_array *array) {
@@ -67,13 +82,12 @@ int64_t layer_passes(const map_layer *layer, const hw_array *array) {
 
 // ---- weights
 
-uint64_t layer_packed_bytes(const map_layer *layer, const hw_array *array) {
-  const layer_packing p = layer_packing_of(layer, array);
-  return (uint64_t)(p.blocks * layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * p.rows * p.columns);
+uint64_t layer_packed_bytes(const map_layer *layer, const layer_packing *p) {
+  return (uint64_t)(p->blocks * layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S] * p->rows * p->columns);
 }
 
-void layer_pack_weights(const map_layer *layer, const hw_array *array, const int8_t *from, int8_t *to) {
-  const layer_packing p = layer_packing_of(layer, array);
+void layer_pack_weights(const map_layer *layer, const layer_packing *packing, const int8_t *from, int8_t *to) {
+  const layer_packing p = *packing;
   const shape s = shape_of(layer);
   const int64_t taps = layer->size[BLOCK_DIM_R] * layer->size[BLOCK_DIM_S], results = s.groups * s.k;
   memset(to, 0, (size_t)(p.blocks * taps * p.rows * p.columns));

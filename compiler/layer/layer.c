@@ -40,7 +40,7 @@ static void add_bool(layer_call *call, const char *name, bool value) {
 
 bool layer_call_equal(const layer_call *a, const layer_call *b) {
   const lang_args x = layer_arguments(a), y = layer_arguments(b);
-  return a->kernel == b->kernel && a->packed == b->packed && lang_args_equal(&x, &y);
+  return a->kernel == b->kernel && a->packed == b->packed && a->style == b->style && lang_args_equal(&x, &y);
 }
 
 static int64_t or_one(int64_t value) { return value == 0 ? 1 : value; }
@@ -75,6 +75,14 @@ layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array) {
     default:
       return LAYER_KERNEL_COUNT;
   }
+}
+
+layer_kernel layer_kernel_for(const layer_desc *layer, const hw_array *array) {
+  const layer_kernel by_rule = layer_kernel_of(&layer->map, array);
+  const bool plain = by_rule == LAYER_CONV2D || by_rule == LAYER_CONV2D_NARROW;
+  if (plain && layer->sums != LAYER_BY_RULE) return layer->sums == LAYER_BY_TAPS ? LAYER_CONV2D : LAYER_CONV2D_NARROW;
+  if (plain || layer->map.kind != MAP_CONV || layer->together == 0) return by_rule;
+  return layer_packing_with(&layer->map, array, layer->together).square ? LAYER_DEPTHWISE_CONV2D : LAYER_GROUPED_CONV2D;
 }
 
 // ---- what kernels have in common
@@ -222,7 +230,7 @@ static void call_narrow(const layer_desc *layer, layer_call *call) {
 // A block of groups is a group of the kernel. Where the last one lacks some, the kernel knows where tensors end.
 static void call_grouped(const layer_desc *layer, const hw_array *array, layer_call *call) {
   const map_layer *map = &layer->map;
-  const layer_packing packing = layer_packing_of(map, array);
+  const layer_packing packing = layer_packing_with(map, array, layer->together);
   add_image(layer, 0, call);
   add(call, "G", packing.blocks);
   add(call, "C", packing.rows);
@@ -295,11 +303,12 @@ static const char *why_no_pooling(const map_layer *layer, const hw_array *array)
   return fits ? NULL : "pooling that the store unit has not";
 }
 
-static const char *why_no_kernel(const map_layer *layer, const hw_array *array) {
+static const char *why_no_kernel(const layer_desc *described, layer_kernel kernel, const hw_array *array) {
+  const map_layer *layer = &described->map;
   const int64_t *pad = layer->padding;
   if (layer->kind < MAP_CONV) return NULL;
   if (or_one(layer->dilation[0]) != or_one(layer->dilation[1])) return "dilations of rows and columns differ";
-  const bool alike = pad[0] == pad[2] || layer_kernel_of(layer, array) == LAYER_CONV2D_NARROW;
+  const bool alike = pad[0] == pad[2] || kernel == LAYER_CONV2D_NARROW;
   if (pad[0] != pad[1] || pad[2] != pad[3] || !alike) return "paddings of the sides differ";
   return is_pooled(layer) ? why_no_pooling(layer, array) : NULL;
 }
@@ -309,7 +318,7 @@ double layer_estimate_sparse(const layer_desc *layer, const hw_array *array, dou
   layer_call call;
   map_mapping best;
   if (!layer_call_of(layer, array, &call, &silent)) return INFINITY;
-  if (map_best(&call.layer, array, NULL, BLOCK_STYLE_PRIMITIVE, &best, 1) == 0) return INFINITY;
+  if (map_best(&call.layer, array, NULL, layer->style, &best, 1) == 0) return INFINITY;
   map_footprint f = map_measure(&call.layer, &best, array);
   f.mesh_cycles = (int64_t)ceil((double)f.mesh_cycles * density);
   f.products = (int64_t)ceil((double)f.products * density);
@@ -320,7 +329,8 @@ double layer_estimate(const layer_desc *layer, const hw_array *array) { return l
 
 bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *call, wf_diag *diag) {
   const map_layer *map = &layer->map;
-  *call = (layer_call){.kernel = layer_kernel_of(map, array), .is_layer = true, .layer = product_of(map)};
+  *call = (layer_call){
+      .kernel = layer_kernel_for(layer, array), .style = layer->style, .is_layer = true, .layer = product_of(map)};
   call->layer.zeros = map->zeros;
   for (int d = 0; d < BLOCK_DIMS; d++) {
     if (map->size[d] >= 1) continue;
@@ -331,7 +341,7 @@ bool layer_call_of(const layer_desc *layer, const hw_array *array, layer_call *c
     wf_error(diag, wf_in_file("layer"), "no kernel for layers of kind %s", map_kind_names[map->kind]);
     return false;
   }
-  const char *why = why_no_kernel(map, array);
+  const char *why = why_no_kernel(layer, call->kernel, array);
   if (why != NULL) {
     wf_error(diag, wf_in_file("layer"), "no kernel for this convolution: %s", why);
     return false;
@@ -350,6 +360,7 @@ compile_request layer_request(const layer_call *call, const hw_array *array) {
                            .array = array,
                            .arguments = layer_arguments(call),
                            .packed_tensor = call->packed ? layer_kernels[call->kernel].weights : NULL,
+                           .style = call->style,
                            .layer = call->is_layer ? &call->layer : NULL};
 }
 

@@ -46,6 +46,10 @@ typedef struct layer_lie {
   int64_t pitch, step;
 } layer_lie;
 
+// How a convolution is summed up, if it has no groups: tap by tap (conv2d), or with a row of the window at once
+// (conv2d_narrow).
+typedef enum { LAYER_BY_RULE, LAYER_BY_TAPS, LAYER_BY_ROWS } layer_sums;
+
 // A layer with all that its kernel has to know.
 typedef struct layer_desc {
   // Of kinds gemm, gemv, batched, conv, depthwise, and window if it takes the largest. C and K are those of one group.
@@ -57,11 +61,16 @@ typedef struct layer_desc {
   bool packed;                         // weights of kinds gemm, gemv and batched are int4 in memory, two a byte
   int64_t weight_pitch;                // of products: elements from row to row of the weights, 0: K
   layer_lie inputs, weights, results;  // of kind batched; inputs and results of LAYER_CONV2D_NARROW
+  layer_sums sums;
+  int64_t together;   // of groups: so many share a block of weights; 0: by rule
+  block_style style;  // of its commands
 } layer_desc;
 
 // The kernel that computes a layer; LAYER_KERNEL_COUNT: none does. Images of LAYER_CONV2D_NARROW lie in memory with
 // their padding left and right, which alone may differ from that above and below.
 layer_kernel layer_kernel_of(const map_layer *layer, const hw_array *array);
+// The same with what the layer says of itself in place of the rules.
+layer_kernel layer_kernel_for(const layer_desc *layer, const hw_array *array);
 
 // ---- groups (groups.c)
 
@@ -73,13 +82,17 @@ typedef struct layer_packing {
   bool square;  // DIM x DIM: the blocks of depthwise_conv2d
 } layer_packing;
 layer_packing layer_packing_of(const map_layer *layer, const hw_array *array);
+// The same with so many groups that share a block; 0: by rule.
+layer_packing layer_packing_with(const map_layer *layer, const hw_array *array, int64_t together);
+// Whether so many groups can share a block.
+bool layer_can_pack(const map_layer *layer, const hw_array *array, int64_t together);
 // Matrices of weights, DIM x DIM, that each row of results goes through.
 int64_t layer_passes(const map_layer *layer, const hw_array *array);
 
 // Weights as the kernel of a layer in groups reads them: blocks x R x S x rows x columns, from R x S x C x (groups K),
 // NULL: ones.
-uint64_t layer_packed_bytes(const map_layer *layer, const hw_array *array);
-void layer_pack_weights(const map_layer *layer, const hw_array *array, const int8_t *from, int8_t *to);
+uint64_t layer_packed_bytes(const map_layer *layer, const layer_packing *packing);
+void layer_pack_weights(const map_layer *layer, const layer_packing *packing, const int8_t *from, int8_t *to);
 
 // ---- calls
 
@@ -89,7 +102,8 @@ typedef struct layer_call {
   layer_kernel kernel;
   lang_arg arguments[LAYER_ARGUMENTS];
   int argument_count;
-  bool packed;  // its weights are int4 in memory
+  bool packed;        // its weights are int4 in memory
+  block_style style;  // of its commands
   bool is_layer;
   map_layer layer;  // as the kernel computes it: what map_of_block finds in its program
 } layer_call;

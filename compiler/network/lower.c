@@ -89,7 +89,7 @@ static network_step *add_step(network_lowering *l, graph_place place) {
 }
 
 // `weights`: that are its own, or NULL.
-static int find_kernel(network_lowering *l, const layer_call *call, const int8_t *weights) {
+static int find_kernel(network_lowering *l, const layer_call *call, const int8_t *weights, double zeros) {
   network *net = l->net;
   for (int k = 0; k < net->kernel_count; k++)
     if (net->kernels[k].call != NULL && net->kernels[k].weights == weights &&
@@ -103,7 +103,9 @@ static int find_kernel(network_lowering *l, const layer_call *call, const int8_t
   *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
       (network_kernel){.call = kept,
                        .weights = weights,
-                       .text = wf_arena_format(net->arena, "%s %s", layer_kernels[call->kernel].name, text)};
+                       .zeros = zeros,
+                       .text = wf_arena_format(net->arena, "%s %s%s", layer_kernels[call->kernel].name, text,
+                                               call->style == BLOCK_STYLE_LOOP ? " as loops" : "")};
   return net->kernel_count++;
 }
 
@@ -135,14 +137,14 @@ network_step *network_lower_unit(network_lowering *l, const network_unit *unit, 
   return step;
 }
 
-static network_step *add_call(network_lowering *l, const layer_call *call, const int8_t *weights) {
+static network_step *add_call(network_lowering *l, const layer_call *call, const int8_t *weights, double zeros) {
   network_step *step = add_step(l, GRAPH_ON_ARRAY);
-  step->kernel = find_kernel(l, call, weights);
+  step->kernel = find_kernel(l, call, weights, zeros);
   step->what = l->net->kernels[step->kernel].text;
   return step;
 }
 
-network_step *network_lower_array(network_lowering *l, const layer_call *call) { return add_call(l, call, NULL); }
+network_step *network_lower_array(network_lowering *l, const layer_call *call) { return add_call(l, call, NULL, 0); }
 
 void network_lower_bind(network_step *step, const char *param, network_place place) {
   step->operands[step->operand_count++] = (network_operand){param, place};
@@ -168,7 +170,7 @@ network_step *network_lower_layer(network_lowering *l, const layer_desc *layer,
   double zeros = 0;
   const int8_t *weights = network_lower_own_weights(l, layer, call.kernel, operands, &zeros);
   if (weights != NULL && !operands->beside) call.layer.zeros = zeros;  // else the estimate knew what it chose
-  network_step *step = add_call(l, &call, weights);
+  network_step *step = add_call(l, &call, weights, zeros);
   network_lower_bind(step, kernel->inputs, operands->inputs);
   if (kernel->weights != NULL) network_lower_bind(step, kernel->weights, operands->weights);
   if (layer->map.bias) network_lower_bind(step, LAYER_BIAS, operands->bias);
@@ -176,6 +178,12 @@ network_step *network_lower_layer(network_lowering *l, const layer_desc *layer,
   network_lower_bind(step, kernel->results, operands->results);
   if (layer->map.kind != MAP_WINDOW) step->macs = (uint64_t)map_macs(&layer->map);
   return step;
+}
+
+network_scheme network_lower_scheme(const network_lowering *l) {
+  const network_options *o = &l->net->options;
+  const network_scheme *given = o->scheme == NULL ? NULL : o->scheme(o->scheme_context, l->node);
+  return given == NULL ? (network_scheme){.way = NETWORK_BY_RULES} : *given;
 }
 
 // ---- host steps

@@ -9,8 +9,9 @@
 
 #include "compiler/network/private.h"
 
-enum { TOGETHER_MOST = 8, DEPTH_MOST = 512 };  // pixels; elements of a row of weights or of their columns
-#define WORTH 0.95                             // of the time with fewer
+enum { TOGETHER_MOST = 8 };                     // pixels
+enum { DEPTH_MOST = 512, DEPTH_GIVEN = 2048 };  // elements of a row of weights or of their columns, by rule and at all
+#define WORTH 0.95                              // of the time with fewer
 
 static bool is_matrix(const map_layer *map) { return map->kind == MAP_GEMM; }
 
@@ -20,8 +21,7 @@ static bool is_convolution(const map_layer *map) {
 
 static int64_t row_of(const map_layer *map) { return map->size[BLOCK_DIM_S] * map->size[BLOCK_DIM_C]; }
 
-// The layer with `together` pixels side by side.
-static layer_desc beside(const layer_desc *layer, int64_t together) {
+layer_desc network_lower_beside_layer(const layer_desc *layer, int64_t together) {
   layer_desc wide = *layer;
   int64_t *size = wide.map.size;
   const block_dim_id across = is_matrix(&layer->map) ? BLOCK_DIM_P : BLOCK_DIM_Q;
@@ -37,14 +37,19 @@ static layer_desc beside(const layer_desc *layer, int64_t together) {
 }
 
 // Whether rows end inside of lines, and sizes and kinds are those of pixels side by side.
-static bool may_lie_beside(const layer_desc *layer, int64_t together, int64_t line) {
+static bool may_lie(const layer_desc *layer, const hw_array *array, int64_t together, int64_t depth_most) {
   const map_layer *map = &layer->map;
   const int64_t *size = map->size, across = is_matrix(map) ? size[BLOCK_DIM_P] : size[BLOCK_DIM_Q];
+  const int64_t line = cost_line_bytes(array);
   if (!is_matrix(map) && !is_convolution(map)) return false;
-  const layer_desc wide = beside(layer, together);
+  const layer_desc wide = network_lower_beside_layer(layer, together);
   if (size[BLOCK_DIM_K] % line == 0 && size[BLOCK_DIM_C] % line == 0) return false;
-  return across % together == 0 && across > together && row_of(&wide.map) <= DEPTH_MOST &&
-         wide.map.size[BLOCK_DIM_K] <= DEPTH_MOST;
+  return across % together == 0 && across > together && row_of(&wide.map) <= depth_most &&
+         wide.map.size[BLOCK_DIM_K] <= depth_most;
+}
+
+bool network_lower_may_lie_beside(const layer_desc *layer, const hw_array *array, int64_t together) {
+  return may_lie(layer, array, together, DEPTH_GIVEN);
 }
 
 // Whether a block of the weights of `together` pixels has some of one of them: pixel p has `depth` rows from
@@ -100,9 +105,9 @@ static int64_t best_together(const network_lowering *l, const layer_desc *layer)
   int64_t best = 1;
   double least = 0;
   for (int64_t together = 2; together <= TOGETHER_MOST; together *= 2) {
-    if (!may_lie_beside(layer, together, cost_line_bytes(l->array))) continue;
+    if (!may_lie(layer, l->array, together, DEPTH_MOST)) continue;
     if (least == 0) least = layer_estimate(layer, l->array) * WORTH;
-    const layer_desc wide = beside(layer, together);
+    const layer_desc wide = network_lower_beside_layer(layer, together);
     const double cycles = layer_estimate_sparse(&wide, l->array, density_of(layer, together, hw_derive(l->array).dim));
     if (cycles >= least) continue;
     least = cycles * WORTH;
@@ -111,17 +116,17 @@ static int64_t best_together(const network_lowering *l, const layer_desc *layer)
   return best;
 }
 
-bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at) {
-  const graph_tensor *weights = network_lower_input(l, 1);
+bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at, const int8_t *weights,
+                          int64_t together) {
   const graph_tensor *bias = layer->map.bias ? network_lower_input(l, 2) : NULL;
-  if (weights->data == NULL || (bias != NULL && bias->data == NULL)) return false;
-  const int64_t together = best_together(l, layer);
+  if (weights == NULL || (bias != NULL && bias->data == NULL)) return false;
+  if (together == 0) together = best_together(l, layer);
   if (together == 1) return false;
   uint64_t bytes;
-  const int8_t *spread = spread_weights(l, layer, together, weights->data, &bytes);
-  at->weights = network_lower_constant(l, weights->name, spread, bytes);
+  const int8_t *spread = spread_weights(l, layer, together, weights, &bytes);
+  at->weights = network_lower_constant(l, network_lower_input(l, 1)->name, spread, bytes);
   if (bias != NULL) at->bias = repeated_bias(l, bias, layer->map.size[BLOCK_DIM_K], together);
   at->beside = true;
-  *layer = beside(layer, together);
+  *layer = network_lower_beside_layer(layer, together);
   return true;
 }

@@ -57,10 +57,15 @@ static bool find_parts(split *s) {
   return true;
 }
 
+bool network_lower_has_edges(const layer_desc *layer, int64_t left) {
+  split s = {.layer = layer, .left = left};
+  return find_parts(&s);
+}
+
 static bool are_narrow(const network_lowering *l, const split *s) {
   for (int i = 0; i < s->count; i++) {
     const layer_desc layer = layer_of(s, &s->parts[i]);
-    if (layer_kernel_of(&layer.map, l->array) != LAYER_CONV2D_NARROW) return false;
+    if (layer_kernel_for(&layer, l->array) != LAYER_CONV2D_NARROW) return false;
   }
   return true;
 }

@@ -215,6 +215,7 @@ bool network_lower_product(network_lowering *l) {
     return network_lower_refuse(l, "int32 results with relu or a residual");
   if (map->bias) p.at.bias = network_lower_place_of(l, 2);
   if (map->residual != 0) p.at.residual = network_lower_place_of(l, 3);
+  p.layer.style = network_lower_scheme(l).style;
   if (network_lower_is_batched(l, l->node)) return multiply_pairs(l, &p);
   p.at.inputs = p.trans_a ? transposed(l, 0, p.batch_a, p.k, p.m) : network_lower_place_of(l, 0);
   const graph_node *widen = network_lower_packed(l, l->node->inputs[1]);

@@ -50,7 +50,11 @@ const int8_t *network_lower_own_weights(const network_lowering *l, const layer_d
   const int64_t *size = layer->map.size;
   *zeros = 0;
   if (at->weights.buffer < 0) return NULL;
-  if (has_blocks(kernel)) return network_lower_contents(l, at->weights, layer_packed_bytes(&layer->map, l->array));
+  if (layer->style == BLOCK_STYLE_LOOP) return NULL;  // the unrollers know no zeros
+  if (has_blocks(kernel)) {
+    const layer_packing packing = layer_packing_with(&layer->map, l->array, layer->together);
+    return network_lower_contents(l, at->weights, layer_packed_bytes(&layer->map, &packing));
+  }
   if (!may_skip(kernel)) return NULL;
   matrix m = {.rows = or_one(size[BLOCK_DIM_R]) * or_one(size[BLOCK_DIM_S]) * or_one(size[BLOCK_DIM_C]),
               .columns = or_one(size[BLOCK_DIM_K])};

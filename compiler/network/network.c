@@ -9,13 +9,25 @@
 #include "base/name.h"
 #include "compiler/network/private.h"
 
-network *network_create(const graph *g, const network_options *options, wf_diag *diag) {
+static network *begin(const graph *g, const network_options *options) {
   network *net = WF_NEW(network);
   net->arena = wf_arena_create();
   net->graph = g;
   net->options = *options;
   net->tensors = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_place);
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
+  return net;
+}
+
+network *network_sketch(const graph *g, const network_options *options, wf_diag *diag) {
+  network *net = begin(g, options);
+  if (network_lower_graph(net, diag)) return net;
+  network_destroy(net);
+  return NULL;
+}
+
+network *network_create(const graph *g, const network_options *options, wf_diag *diag) {
+  network *net = begin(g, options);
   bool good = network_check_size(g, options->array, false, diag) && network_lower_graph(net, diag);
   if (good) network_chain(net);
   good = good && network_compile(net, diag) && network_fuse(net, diag);

@@ -12,6 +12,7 @@
 #include "compiler/command/command.h"
 #include "compiler/graph/graph.h"
 #include "compiler/layer/layer.h"
+#include "compiler/network/scheme.h"
 #include "compiler/network/unit.h"
 #include "hw/array.h"
 #include "weft/host_ops.h"
@@ -49,6 +50,7 @@ typedef struct network_kernel {
   const layer_call *call;    // NULL: it is one for the normaliser, or several mixed
   const network_unit *unit;  // of the normaliser
   const int8_t *weights;     // that are the kernel's own, for they have blocks of zeros; NULL: any
+  double zeros;              // the share of these blocks
   const char *text;          // "conv2d N=1,H=.."
   command_program *program;  // NULL until network_compile
   command_program *loops;    // the same by the hardware's loops, if the options ask for it and there is one; or NULL
@@ -127,6 +129,9 @@ typedef struct network_options {
   // The mapping of a kernel; NULL, or returns NULL: the mapper's.
   const map_mapping *(*mapping)(void *context, const layer_call *call);
   void *context;
+  // How a node is computed; NULL, or returns NULL: by the rules. One that is not legal is refused.
+  const network_scheme *(*scheme)(void *context, const graph_node *node);
+  void *scheme_context;
 } network_options;
 
 // What choosing the mixes took.
@@ -158,6 +163,11 @@ typedef struct network {
 // Lowers, compiles and plans. The graph must live as long as the network. NULL after errors were reported: they name
 // the node and what the matter is.
 network *network_create(const graph *g, const network_options *options, wf_diag *diag);
+// The same without compiling and placing: steps, for estimates alone.
+network *network_sketch(const graph *g, const network_options *options, wf_diag *diag);
+// Cycles of a step of a sketch, as the mapper estimates its best mapping, or by the bytes of a copy. INFINITY: there is
+// no mapping; steps of the hart and commands of their own count nothing.
+double network_step_estimate(const network *net, const network_step *step);
 void network_destroy(network *net);
 
 // Steps, their operands and the plan.

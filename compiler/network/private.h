@@ -74,14 +74,24 @@ const int8_t *network_lower_own_weights(const network_lowering *l, const layer_d
 // So many bytes of a constant; NULL: there are not.
 const int8_t *network_lower_contents(const network_lowering *l, network_place place, uint64_t bytes);
 
-// Puts pixels of a matrix product or a convolution side by side where that takes less time (lower_beside.c): changes
-// the layer, and places the node's weights and bias. False: nothing is changed.
-bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at);
+// The scheme of the node at hand.
+network_scheme network_lower_scheme(const network_lowering *l);
+
+// Puts pixels of a matrix product or a convolution side by side (lower_beside.c): `together` of them, or, 0, as many as
+// take the least time. Changes the layer, and places weights, R x S x C x K, and the node's bias. False: nothing is
+// changed.
+bool network_lower_beside(network_lowering *l, layer_desc *layer, network_lower_operands *at, const int8_t *weights,
+                          int64_t together);
+// Whether so many pixels can lie side by side at all, and the layer with these.
+bool network_lower_may_lie_beside(const layer_desc *layer, const hw_array *array, int64_t together);
+layer_desc network_lower_beside_layer(const layer_desc *layer, int64_t together);
 
 // Steps for a layer of LAYER_CONV2D_NARROW whose image lies without the padding left and right of it, so many columns
 // left of it (lower_edges.c); the first counts `macs`. False: it is none for that, and there are no steps.
 bool network_lower_edges(network_lowering *l, const layer_desc *layer, int64_t left, const network_lower_operands *at,
                          uint64_t macs);
+// Whether only the first and the last window of a row leave the image.
+bool network_lower_has_edges(const layer_desc *layer, int64_t left);
 
 // A host step for the node, and a call in it: rank 0 at first.
 network_step *network_lower_host(network_lowering *l);

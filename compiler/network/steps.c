@@ -22,7 +22,7 @@ static uint64_t hash_kernel(uint64_t hash, const layer_call *call) {
     if (argument->value.kind == LANG_TEXT) hash = hash_text(hash, argument->value.text);
     if (argument->value.kind != LANG_FLOAT) hash = hash_word(hash, argument->value.integer);
   }
-  return hash;
+  return call->style == BLOCK_STYLE_PRIMITIVE ? hash : hash_word(hash, call->style);
 }
 
 static bool is_same_place(network_place a, network_place b) { return a.buffer == b.buffer && a.offset == b.offset; }

@@ -32,8 +32,8 @@ class Network:
     ones; cache ("int8", "int4": of keys and values, with those of the new token as results); dims (open dimensions
     of files by name), outputs (where it ends), constants (files of inputs); float_ends, uint8_images; input_files;
     calibration, samples_from (a folder), samples, keep_float (nodes), least_db, compare; tune, tune_with,
-    tune_objective, fuse, normaliser, mappings, jobs; images (runs in one program), overlap (hart and array work at
-    one time); for_c, if it is to be a program of the hart."""
+    tune_objective, fuse, kernels, normaliser, mappings, jobs; images (runs in one program), overlap (hart and array
+    work at one time); for_c, if it is to be a program of the hart."""
 
     # Lists, and the fields with their lengths.
     LISTS = {"outputs": "output_count", "constants": "constant_count", "input_files": "input_count",

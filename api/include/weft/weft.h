@@ -759,6 +759,9 @@ typedef struct weft_network_options {
   // Of decoders: the new token's keys and values are results, in the form of the cache, which is "int8" or, packed two
   // numbers a byte, "int4" (an array with load.packed_int4). NULL: int8, without these results.
   const char *cache;
+  // Which kernel computes a layer: "rules" (default), or "auto": what takes the fewest cycles in the network of all
+  // that are legal, simulated.
+  const char *kernels;
 } weft_network_options;
 
 typedef struct weft_network_facts {
