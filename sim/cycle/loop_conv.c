@@ -132,6 +132,13 @@ static const cycle_front_command *command_at_head(const cycle_loop_conv *l, uint
   return cycle_queue_valid(&l->queue, now) ? &l->commands[cycle_queue_head(&l->queue)] : NULL;
 }
 
+// The command of part n, which is at the output.
+static void command_of(const cycle_loop_conv *l, unsigned n, cycle_front_command *command) {
+  const cycle_conv_part *part = &l->parts[n];
+  const cycle_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
+  *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .insn = out->insn, .from_conv = true};
+}
+
 bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_command *command) {
   if (l->configured == 0) {
     const cycle_front_command *head = command_at_head(l, now);
@@ -141,9 +148,7 @@ bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t now, cycle_front_c
   }
   unsigned n = offering(l, now);
   if (n == CYCLE_CONV_PARTS) return false;
-  const cycle_conv_part *part = &l->parts[n];
-  const cycle_conv_command *out = &part->commands[cycle_queue_head(&part->pipe)];
-  *command = (cycle_front_command){.rs1 = out->rs1, .rs2 = out->rs2, .insn = out->insn, .from_conv = true};
+  command_of(l, n, command);
   return true;
 }
 
@@ -155,6 +160,11 @@ static bool count_completions(const cycle_engine *c, cycle_loop_conv *l) {
     l->in_flight[unit] -= completed[unit];
   }
   return true;
+}
+
+void cycle_loop_conv_complete(cycle_loop_conv *l, sim_class unit) {
+  assert(l->in_flight[unit] > 0);
+  l->in_flight[unit]--;
 }
 
 bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l) {
@@ -397,9 +407,8 @@ static bool is_due(cycle_loop_conv *l) {
   return l->unordered || e.idle != l->idle || movable(l, &e) != 0;
 }
 
-// A command is taken and nothing else is due: its part alone moves on.
-static void step_taken(cycle_loop_conv *l, uint64_t now) {
-  unsigned n = offering(l, now);
+// The command of part n is taken and nothing else is due: the part alone moves on.
+static void step_taken(cycle_loop_conv *l, unsigned n, uint64_t now) {
   uint8_t part = (uint8_t)(1U << n);
   take(l, n, now);
   if (l->running & part & ~l->waits) step_part(l, n, now);
@@ -430,7 +439,7 @@ static bool step_edge(cycle_loop_conv *l, uint64_t now, bool taken) {
 bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken) {
   if (!l->due && !taken) return count_completions(c, l);
   if (!l->due && l->configured != 0) {
-    step_taken(l, now);
+    step_taken(l, offering(l, now), now);
     count_completions(c, l);
     return true;
   }
@@ -438,4 +447,13 @@ bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, boo
   changed |= count_completions(c, l);
   l->due = is_due(l);
   return changed || l->due;
+}
+
+bool cycle_loop_conv_put_out(cycle_loop_conv *l, uint64_t now, cycle_front_command *command) {
+  assert(!l->due && l->configured != 0);
+  unsigned n = offering(l, now);
+  if (n == CYCLE_CONV_PARTS) return false;
+  command_of(l, n, command);
+  step_taken(l, n, now);
+  return true;
 }

@@ -18,6 +18,10 @@ SIM_CYCLE_VISIBLE bool cycle_loop_conv_offer(const cycle_loop_conv *l, uint64_t 
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_step(cycle_engine *c, uint64_t now, cycle_loop_conv *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_completed(const cycle_engine *c, cycle_loop_conv *l);
+// One command of that class has ended, in place of the completions of c->w.
+SIM_CYCLE_VISIBLE void cycle_loop_conv_complete(cycle_loop_conv *l, sim_class unit);
+// Offer and step in one, with nothing due and a loop unrolled: what is at the output, if anything is, is taken.
+SIM_CYCLE_VISIBLE bool cycle_loop_conv_put_out(cycle_loop_conv *l, uint64_t now, cycle_front_command *command);
 SIM_CYCLE_VISIBLE bool cycle_loop_conv_busy(const cycle_loop_conv *l);
 
 // After a step: the earliest cycle in which it offers a command (0: the next one); in the next cycle its step has

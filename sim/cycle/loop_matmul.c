@@ -405,6 +405,12 @@ static bool count_completions(const cycle_engine *c, cycle_loop_matmul *l) {
   return true;
 }
 
+void cycle_loop_matmul_complete(cycle_loop_matmul *l, sim_class unit) {
+  assert(l->in_flight[unit] > 0);
+  l->in_flight[unit]--;
+  l->offered = (uint8_t)offering(l);
+}
+
 bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l) {
   if (!count_completions(c, l)) return false;
   l->offered = (uint8_t)offering(l);

@@ -18,6 +18,8 @@ SIM_CYCLE_VISIBLE bool cycle_loop_matmul_offer(const cycle_loop_matmul *l, uint6
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_step(cycle_engine *c, uint64_t now, cycle_loop_matmul *l, bool taken);
 // Counts the completions of this cycle in place of a step; true if they let the unit offer a command in the next one.
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_completed(const cycle_engine *c, cycle_loop_matmul *l);
+// One command of that class has ended, in place of the completions of c->w.
+SIM_CYCLE_VISIBLE void cycle_loop_matmul_complete(cycle_loop_matmul *l, sim_class unit);
 SIM_CYCLE_VISIBLE bool cycle_loop_matmul_busy(const cycle_loop_matmul *l);
 
 // After a step, of the next cycle: it offers a command; its step has something to do of itself.

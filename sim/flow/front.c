@@ -66,8 +66,11 @@ static void move_on(flow_engine *e, uint32_t q) {
   while (q < e->front.last && move(e, q)) q++;
 }
 
-static void move_up(flow_engine *e) {
-  for (uint32_t q = e->front.last; q > 0 && move(e, q - 1); q--) continue;
+// Whether any went on.
+static inline bool move_up(flow_engine *e) {
+  uint32_t q = e->front.last;
+  for (; q > 0 && move(e, q - 1); q--) continue;
+  return q != e->front.last;
 }
 
 void flow_chain_settle(flow_engine *e) {
@@ -165,8 +168,11 @@ static void step_queued(flow_engine *e) {
   f->enters = FLOW_NEVER;
   f->awaits_room = false;
   if (kind != SIM_CLASSES) flow_station_enter(e, at, kind, command);
-  move_up(e);
-  if ((f->loop_commands | f->loops_active) != 0) flow_loops_wake(e);
+  const bool moved = move_up(e);
+  if (moved && f->loop_commands != 0)
+    flow_loops_wake(e);
+  else if (f->loops_active != 0)
+    flow_loops_replan(e);
   wake(e);
 }
 

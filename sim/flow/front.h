@@ -49,6 +49,8 @@ void flow_loops_destroy(flow_engine *e);
 void flow_loops_done(flow_engine *e, sim_class kind, bool conv, flow_time at);
 // Commands moved: loop units take up theirs, and find when they go on.
 void flow_loops_wake(flow_engine *e);
+// The same, where nothing came to the head of a queue.
+void flow_loops_replan(flow_engine *e);
 // The next step of one of them; FLOW_NEVER: none is known.
 uint64_t flow_loops_next(const flow_engine *e);
 void flow_loops_step(flow_engine *e);

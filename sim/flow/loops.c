@@ -6,8 +6,6 @@
 //                  1 + an end of its class, if all its entries of the station are taken)
 //   takes up   a command of its own from its queue: entry + 1, when it has a slot free
 //   orders     its parts, in the cycle behind one in which any of this changed
-#include <string.h>
-
 #include "base/alloc.h"
 #include "isa/isa.h"
 #include "sim/cycle/loop_conv.h"
@@ -118,25 +116,15 @@ static void step_unit(flow_loops *l, flow_loop_unit k, uint64_t now, bool taken)
 static flow_done *done_at(flow_loops *l, uint32_t n) { return &l->done[(l->first + n) % FLOW_DONES]; }
 
 // Those before `now` count in it.
-static void count_done(flow_loops *l, uint64_t now) {
-  cycle_wires *w = &l->c.w;
-  bool conv = false, matmul = false;
+static inline void count_done(flow_loops *l, uint64_t now) {
   for (; l->count > 0 && flow_cycle(done_at(l, 0)->at) < now; l->first++, l->count--) {
     const flow_done *done = done_at(l, 0);
-    (done->conv ? w->conv_completed : w->matmul_completed)[done->kind]++;
-    conv |= done->conv;
-    matmul |= !done->conv;
+    if (done->conv)
+      cycle_loop_conv_complete(l->conv, (sim_class)done->kind);
+    else
+      cycle_loop_matmul_complete(l->matmul, (sim_class)done->kind);
+    l->unit[done->conv ? FLOW_LOOP_CONV : FLOW_LOOP_MATMUL].planned = false;
     l->counted = done->at;
-  }
-  if (conv) {
-    cycle_loop_conv_completed(&l->c, l->conv);
-    memset(w->conv_completed, 0, sizeof w->conv_completed);
-    l->unit[FLOW_LOOP_CONV].planned = false;
-  }
-  if (matmul) {
-    cycle_loop_matmul_completed(&l->c, l->matmul);
-    memset(w->matmul_completed, 0, sizeof w->matmul_completed);
-    l->unit[FLOW_LOOP_MATMUL].planned = false;
   }
 }
 
@@ -197,6 +185,12 @@ void flow_loops_wake(flow_engine *e) {
   }
 }
 
+void flow_loops_replan(flow_engine *e) {
+  const flow_loops *l = e->front.loops;
+  for (flow_loop_unit k = 0; k < FLOW_LOOP_UNITS; k++)
+    if (l->unit[k].active) plan(e, k);
+}
+
 uint64_t flow_loops_next(const flow_engine *e) {
   const flow_loops *l = e->front.loops;
   return wf_min(l->unit[FLOW_LOOP_CONV].next, l->unit[FLOW_LOOP_MATMUL].next);
@@ -248,12 +242,17 @@ __attribute__((noinline)) void flow_loops_step(flow_engine *e) {
   cycle_front_command command;
   count_done(l, now);
   const bool room = flow_queue_room_known(to) && flow_cycle(flow_queue_room(to)) < now;
-  const bool taken = u->active && room && offer(l, k, now, &command);
   const bool due = u->due;  // else nothing but the command that it puts out is new
+  const bool at_once = !due && k == FLOW_LOOP_CONV;
+  const bool taken =
+      u->active && room && (at_once ? cycle_loop_conv_put_out(l->conv, now, &command) : offer(l, k, now, &command));
   u->from = now + 1;
   if (taken || due) {
     const flow_time at = flow_event(e->log, reason(e, u, now));
-    step_unit(l, k, now, taken);
+    if (at_once)
+      u->planned = false;
+    else
+      step_unit(l, k, now, taken);
     u->due = is_due(l, k);
     u->next = u->due ? now + 1 : FLOW_NEVER;
     u->last = at;

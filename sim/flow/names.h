@@ -36,6 +36,7 @@
 #define flow_loops_destroy flow_loops_destroy_recorded
 #define flow_loops_done flow_loops_done_recorded
 #define flow_loops_next flow_loops_next_recorded
+#define flow_loops_replan flow_loops_replan_recorded
 #define flow_loops_step flow_loops_step_recorded
 #define flow_loops_wake flow_loops_wake_recorded
 #define flow_memory_answer flow_memory_answer_recorded
