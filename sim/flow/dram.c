@@ -298,6 +298,12 @@ static flow_time free_behind(const flow_dram *d, const flow_posted *w, flow_time
   return flow_after(flow_later(w->last, gone), 1, FLOW_W_L2_VICTIMS);
 }
 
+// A write that waits ends in cycle `end` as far as is known. The row's user, from which the log's edge comes, may be
+// later than that.
+static flow_time written_in(const flow_posted *w, flow_time at, uint64_t end) {
+  return flow_at(at, wf_max(flow_cycle(w->sent), end), FLOW_W_DRAM_DATA);
+}
+
 static void tell(flow_dram *d, const flow_posted *w, flow_time free) {
   if (d->registers->turn[w->reg] == w->turn) flow_registers_free(d->registers, w->reg, free);
 }
@@ -311,7 +317,7 @@ static uint64_t expect(flow_dram *d, uint64_t start, const posted *one) {
     if (w == one)
       of_one = start;
     else
-      tell(d, &w->line, free_behind(d, &w->line, flow_not_before(w->at, end_of(d, start), FLOW_W_DRAM_DATA)));
+      tell(d, &w->line, free_behind(d, &w->line, written_in(&w->line, w->at, end_of(d, start))));
   }
   return of_one;
 }
@@ -363,7 +369,7 @@ flow_time flow_dram_post(flow_dram *d, const flow_posted *line) {
   const flow_time at = w->at;
   if (w == &d->posted[d->first % POSTED]) d->gap = start;
   const uint64_t end = expect(d, d->gap, w);
-  return free_behind(d, line, flow_not_before(at, end_of(d, end), FLOW_W_DRAM_DATA));
+  return free_behind(d, line, written_in(line, at, end_of(d, end)));
 }
 
 // The first tick in which a column command could come, as things are.
