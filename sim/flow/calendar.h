@@ -55,8 +55,10 @@ static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t
 
 // Marks `count` times from `at` on, taken or not.
 static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
-  if (at % FLOW_CALENDAR_BITS + count <= FLOW_CALENDAR_BITS && count > 0) {
-    flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(count) << at % FLOW_CALENDAR_BITS);
+  if (count - 1 < FLOW_CALENDAR_BITS) {
+    const uint64_t shift = at % FLOW_CALENDAR_BITS, number = at / FLOW_CALENDAR_BITS, bits = flow_low_bits(count);
+    flow_calendar_set(c, number, bits << shift);
+    if (shift + count > FLOW_CALENDAR_BITS) flow_calendar_set(c, number + 1, bits >> (FLOW_CALENDAR_BITS - shift));
     return;
   }
   while (count > 0) {

@@ -290,7 +290,9 @@ static flow_time mesh_room(flow_engine *e, flow_time start) {
   return flow_event_released(e->log, flow_after(room, 0, FLOW_W_PRODUCTS), start);
 }
 
-static unsigned take(flow_engine *e, flow_time last) { return flow_station_take_out(e, SIM_CLASS_EXECUTE, last); }
+static inline __attribute__((always_inline)) unsigned take(flow_engine *e, flow_time last) {
+  return flow_station_take_out(e, SIM_CLASS_EXECUTE, last);
+}
 
 // A transposed B passes the transposer before its products: the unroller makes a second operation of the preload.
 static bool splits(const flow_execute *x, const flow_operation *op) {
@@ -393,19 +395,24 @@ static inline __attribute__((always_inline)) uint32_t usual_rows(const flow_engi
   return rows < e->d.dim ? rows : e->d.dim;
 }
 
-// Whether no load writes the bank while `total` rows are fetched from `from` on, as far as it is known.
-static inline bool bank_is_free(const flow_engine *e, const flow_operand *o, uint64_t from, uint32_t total) {
-  return !o->read || flow_calendar_window(&e->sp_writes[o->bank - 1], from, total) == 0;
+// Whether the operand stays in a bank of the scratchpad while it is read.
+static inline bool stays_in_bank(const flow_engine *e, const flow_operand *o, uint64_t end) {
+  return !o->acc && o->first >> e->sp_shift == end >> e->sp_shift;
+}
+
+// The cycles from `from` on in which loads write the operand's bank, a bit each.
+static inline uint64_t bank_writes(const flow_engine *e, const flow_operand *o, uint64_t from, uint32_t total) {
+  return o->read ? flow_calendar_window(&e->sp_writes[o->bank - 1], from, total) : 0;
 }
 
 // Rows pass one in a cycle from `from` on: each operand in a bank of its own, which no load writes.
 static inline __attribute__((always_inline)) bool passes_evenly(const flow_engine *e, const flow_operand *a,
                                                                 const flow_operand *b, uint64_t from, uint32_t total) {
-  const flow_operands o = {.a = a->read ? a : NULL, .d = b->read ? b : NULL};
-  if (!flow_walk_is_plain(e, &o, total)) return false;
+  if (a->read && !stays_in_bank(e, a, a->first + (uint64_t)e->execute.a_stride * (total - 1))) return false;
+  if (b->read && (!stays_in_bank(e, b, b->first + e->d.dim - 1) || (a->read && a->bank == b->bank))) return false;
   if (!e->array->scratchpad.single_ported || !loads_come(e)) return true;
   if (total > FLOW_CALENDAR_BITS || from + total - 1 > writes_known(e)) return false;
-  return bank_is_free(e, a, from, total) && bank_is_free(e, b, from, total);
+  return (bank_writes(e, a, from, total) | bank_writes(e, b, from, total)) == 0;
 }
 
 // The same as carry_out and finish do with such an operation, in one go; false: it is none, or its rows have to wait.

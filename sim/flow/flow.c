@@ -211,9 +211,12 @@ static sim_push_result take(flow_engine *e, uint64_t cycle, const arch_command *
   return SIM_PUSH_DONE;
 }
 
-// As find_room without limit, with the steps taken in that the programs of a host need most.
-static inline uint64_t find_room_here(flow_engine *e, uint64_t cycle) {
-  flow_actor first = run_to(e, cycle);
+// As find_room without limit, with the steps taken in that the programs of a host need most. `actor` has the first of
+// all, and is set to who has it then.
+static inline uint64_t find_room_here(flow_engine *e, uint64_t cycle, flow_actor *actor) {
+  flow_actor first = *actor;
+  if (e->next[first] < cycle) first = steps_before(e, first, cycle, false);
+  e->now = wf_max(e->now, cycle);
   e->limit = FLOW_NEVER;
   while (!flow_front_knows_room(&e->front)) {
     if (e->next[first] == FLOW_NEVER) return FLOW_NEVER;
@@ -224,6 +227,7 @@ static inline uint64_t find_room_here(flow_engine *e, uint64_t cycle) {
       steps[first](e);
     first = first_actor(e);
   }
+  *actor = first;
   return flow_front_room(e, wf_max(cycle, e->now));
 }
 
@@ -232,9 +236,10 @@ static size_t push_many(sim_engine *engine, uint64_t *cycle, const arch_command 
   flow_engine *e = of(engine);
   *result = SIM_PUSH_FAULT;
   if (flow_failed(e)) return 0;
+  flow_actor first = first_actor(e);
   for (size_t n = 0; n < count; n++) {
     const arch_command *command = &commands[n];
-    const uint64_t room = find_room_here(e, *cycle);
+    const uint64_t room = find_room_here(e, *cycle, &first);
     if (room == FLOW_NEVER) {
       if (n > 0) e->last = command[-1];
       stick(e);
@@ -243,6 +248,7 @@ static size_t push_many(sim_engine *engine, uint64_t *cycle, const arch_command 
     *cycle = room;
     flow_front_push_here(e, room, command);
     e->now = wf_max(e->now, room + 1);
+    first = first == FLOW_FRONT ? first_actor(e) : e->next[FLOW_FRONT] <= e->next[first] ? FLOW_FRONT : first;
   }
   if (count > 0) e->last = commands[count - 1];
   *result = SIM_PUSH_DONE;

@@ -87,8 +87,8 @@ static __attribute__((noinline)) void flow_alike_find(flow_engine *e, const cycl
 
 // Where products with such registers are kept: their rows do not count.
 static inline flow_alike *flow_alike_of(flow_engine *e, bool preload, uint64_t rs1, uint64_t rs2) {
-  const uint64_t spread = UINT64_C(0x9E3779B97F4A7C15);
-  const uint64_t mixed = ((rs1 >> e->d.row_bits) * 3 ^ rs2 >> e->d.row_bits) * spread;
+  const uint64_t spread = UINT64_C(0x9E3779B97F4A7C15), other = UINT64_C(0xC2B2AE3D27D4EB4F);
+  const uint64_t mixed = (rs1 >> e->d.row_bits) * spread + (rs2 >> e->d.row_bits) * other;
   return &e->alike[preload][mixed >> (64 - FLOW_ALIKE_BITS)];
 }
 
