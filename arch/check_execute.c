@@ -190,8 +190,7 @@ static inline bool has_legal_fields(const arch_checker *checker, const arch_comm
   return f->known && (command->rs1 & f->decides[0]) == f->legal[0] && (command->rs2 & f->decides[1]) == f->legal[1];
 }
 
-static inline __attribute__((always_inline)) bool repeats_compute(arch_checker *checker, bool preloaded,
-                                                                  const arch_command *command) {
+static inline bool repeats_compute(arch_checker *checker, bool preloaded, const arch_command *command) {
   if (!is_seen(checker, CHECK_A, command->rs1) || !is_seen(checker, CHECK_BD, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;
@@ -200,7 +199,7 @@ static inline __attribute__((always_inline)) bool repeats_compute(arch_checker *
   return true;
 }
 
-static inline __attribute__((always_inline)) bool repeats_preload(arch_checker *checker, const arch_command *command) {
+static inline bool repeats_preload(arch_checker *checker, const arch_command *command) {
   if (!is_seen(checker, CHECK_LOADED, command->rs1) || !is_seen(checker, CHECK_RESULT, command->rs2) ||
       (checker->preload.armed && !checker->result_seen) || !has_legal_fields(checker, command))
     return false;

@@ -185,10 +185,11 @@ void flow_loops_wake(flow_engine *e) {
   }
 }
 
+// A time that is known stays: it depends on ends, which tell (flow_loops_done), and on room that is known.
 void flow_loops_replan(flow_engine *e) {
   const flow_loops *l = e->front.loops;
   for (flow_loop_unit k = 0; k < FLOW_LOOP_UNITS; k++)
-    if (l->unit[k].active) plan(e, k);
+    if (l->unit[k].active && l->unit[k].next == FLOW_NEVER) plan(e, k);
 }
 
 uint64_t flow_loops_next(const flow_engine *e) {
