@@ -129,7 +129,12 @@ static __attribute__((noinline, unused)) uint64_t flow_calendar_wait(flow_calend
 
 // Takes the first `count` times in a row that are free from `at` on. Of more than 64 only the first 64 have to be.
 static inline uint64_t flow_calendar_take(flow_calendar *c, uint64_t at, uint64_t count) {
-  return flow_calendar_try(c, at, count) ? at : flow_calendar_wait(c, at, count);
+  if (flow_calendar_try(c, at, count)) return at;
+  const uint64_t behind = c->full_to;
+  if (count != c->full_count || at < c->full_from || at >= behind || !flow_calendar_try(c, behind, count))
+    return flow_calendar_wait(c, at, count);
+  c->full_to = behind + count;
+  return behind;
 }
 
 // How many of `count` times (at most 64) from `at` on are taken.

@@ -323,10 +323,9 @@ static void pass(const flow_engine *e, flow_passage *p, uint64_t spacing) {
 }
 
 // The first beat is taken when the path is free. Until then it stands on the answer channel, and others wait behind it.
-static flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) {
+static __attribute__((noinline)) flow_time arrive_behind(flow_engine *e, flow_time ready, const flow_passage *p) {
   flow_load *l = &e->load;
   const uint64_t from = flow_cycle(ready), count = wf_min(wf_max(p->taken, p->span), FLOW_CALENDAR_BITS);
-  if (from >= l->path_until) return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
   uint64_t at = from, shown = from;
   do {
     shown = flow_memory_answer_from(e->memory, at, (uint32_t)p->span);
@@ -337,6 +336,11 @@ static flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) 
     flow_memory_answer_waits(e->memory, shown, at);
     ready = flow_at(ready, at, FLOW_W_LOAD_PATH);
   }
+  return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
+}
+
+static inline flow_time arrive(flow_engine *e, flow_time ready, const flow_passage *p) {
+  if (flow_cycle(ready) < e->load.path_until) return arrive_behind(e, ready, p);
   return flow_memory_answer(e->memory, ready, (uint32_t)p->span);
 }
 
