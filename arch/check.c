@@ -146,6 +146,17 @@ static bool check_config_norm(arch_checker *checker, uint64_t rs1, uint64_t rs2)
   return true;
 }
 
+static bool check_config_gate(arch_checker *checker) {
+  if (checker->array->units.gate) return true;
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "this array has no gate (units.gate)");
+}
+
+// Loops store with the state of the store unit, and their stores find no rows of the scratchpad to multiply by.
+static bool check_no_gate(arch_checker *checker) {
+  if (!checker->config.store.gate) return true;
+  return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "the gate is on, and loops store without it");
+}
+
 static bool check_counter(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   uint64_t index = isa_get_counter_index(rs1, rs2);
   if (index < checker->array->units.counters) return true;
@@ -166,6 +177,8 @@ static bool check_rules(arch_checker *checker, isa_id id, uint64_t rs1, uint64_t
       return check_config_st(checker, rs1, rs2);
     case ISA_CONFIG_NORM:
       return check_config_norm(checker, rs1, rs2);
+    case ISA_CONFIG_GATE:
+      return check_config_gate(checker);
     case ISA_MVIN:
       return arch_check_mvin(checker, 0, rs1, rs2);
     case ISA_MVIN2:
@@ -251,6 +264,7 @@ static bool run_loop_ws(arch_checker *checker, const arch_command *run, passing 
   if (reason == NULL && norm && plan.runs[ARCH_LOOP_WS_STORE] && !plan.spad_only && !checker->array->units.normaliser)
     reason = "this array has no normaliser";
   if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
+  if (!check_no_gate(checker)) return false;
   checker->loop = run->insn->name;
   if (to.sink == NULL) {
     arch_check_memo_begin_ws(checker, &plan);
@@ -286,6 +300,7 @@ static bool run_loop_conv(arch_checker *checker, const arch_command *run, passin
   const char *reason = missing_conv_unit(checker, &plan);
   if (reason == NULL) reason = arch_loop_conv_fault(&plan);
   if (reason != NULL) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "%s", reason);
+  if (!check_no_gate(checker)) return false;
   checker->loop = run->insn->name;
   if (to.sink == NULL) {
     arch_check_memo_begin_conv(checker, &plan);

@@ -202,6 +202,18 @@ static bool check_pooled_store(arch_checker *checker, const store *s) {
   return true;
 }
 
+// Rows of the scratchpad that a gate multiplies by.
+static bool check_gate(arch_checker *checker, const store *s) {
+  if (!s->state->gate || !arch_local_narrows(&s->from) || s->rows == 0) return true;
+  if (s->mode != ARCH_STORE_ROWS)
+    return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "the gate is on, and multiplies no pooled or 1-D stores");
+  for (uint32_t b = 0; b < blocks_of(checker, s->cols); b++)
+    if (!arch_check_rows(checker, "gate", false,
+                         (int64_t)s->from.row + s->state->gate_offset + (int64_t)b * checker->derived.dim, s->rows, 1))
+      return false;
+  return true;
+}
+
 bool arch_check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   store s = {.state = &checker->config.store,
              .mode = arch_config_store_mode(&checker->config.store),
@@ -212,7 +224,7 @@ bool arch_check_mvout(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (s.cols == 0) return true;
   if (s.from.garbage && s.mode == ARCH_STORE_POOL)
     return arch_check_fail(checker, ARCH_FAULT_LOCAL, "the garbage address is no image to pool");
-  if (!check_reads(checker, &s) || !check_store_width(checker, &s)) return false;
+  if (!check_reads(checker, &s) || !check_store_width(checker, &s) || !check_gate(checker, &s)) return false;
   if (s.mode == ARCH_STORE_POOL) return check_pooled_store(checker, &s);
   return s.mode == ARCH_STORE_IMAGE ? check_image_store(checker, &s) : check_plain_store(checker, &s);
 }

@@ -65,6 +65,12 @@ static void apply_norm(arch_store_config *to, uint64_t rs1, uint64_t rs2) {
   to->qc = (int32_t)isa_get_config_norm_qc(rs1, rs2);
 }
 
+static void apply_gate(arch_store_config *to, uint64_t rs1, uint64_t rs2) {
+  to->gate = isa_get_config_gate_on(rs1, rs2);
+  to->gate_offset = (int32_t)(uint32_t)isa_get_config_gate_offset(rs1, rs2);
+  to->gate_scale = (uint32_t)isa_get_config_gate_scale(rs1, rs2);
+}
+
 bool arch_config_apply(arch_config *config, isa_id id, uint64_t rs1, uint64_t rs2) {
   switch (id) {
     case ISA_CONFIG_EX:
@@ -78,6 +84,9 @@ bool arch_config_apply(arch_config *config, isa_id id, uint64_t rs1, uint64_t rs
       return true;
     case ISA_CONFIG_NORM:
       apply_norm(&config->store, rs1, rs2);
+      return true;
+    case ISA_CONFIG_GATE:
+      apply_gate(&config->store, rs1, rs2);
       return true;
     default:
       return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration registers that config_ex, config_ld, config_st and config_norm write, and their update rules.
-// Every engine and the checker use this one copy of the rules. Registers are zero at reset.
+// The configuration registers that config_ex, config_ld, config_st, config_norm and config_gate write, and their update
+// rules. Every engine and the checker use this one copy of the rules. Registers are zero at reset.
 #ifndef ARCH_CONFIG_H
 #define ARCH_CONFIG_H
 
@@ -46,6 +46,9 @@ typedef struct arch_store_config {
   uint32_t pool_upad, pool_lpad, pool_out_dim, pool_orows, pool_ocols, orows, ocols;
   uint32_t stats_id;
   int32_t qb, qc, qln2, qln2_inverse;
+  bool gate;
+  int32_t gate_offset;  // scratchpad row less accumulator row
+  uint32_t gate_scale;
 } arch_store_config;
 
 typedef struct arch_execute_config {

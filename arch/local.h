@@ -50,6 +50,11 @@ static inline arch_local arch_local_decode(const hw_derived *derived, uint64_t a
   };
 }
 
+// A store makes int8 of such a row, which a gate may multiply.
+static inline bool arch_local_narrows(const arch_local *from) {
+  return from->accumulator && !from->garbage && !from->full && from->norm == ARCH_NORM_NONE;
+}
+
 static inline uint32_t arch_local_rows(const hw_derived *derived, bool accumulator) {
   return accumulator ? derived->acc_rows : derived->sp_rows;
 }

@@ -198,6 +198,10 @@ static void check_data_paths(const checker *c) {
     refuse(c, KEYS(HW_P_units_normaliser, HW_P_accumulator_narrow_reads),
            "units.normaliser true needs accumulator.narrow_reads true: normalised rows leave as scaled int8");
   }
+  if (a->units.gate && !a->accumulator.narrow_reads) {
+    refuse(c, KEYS(HW_P_units_gate, HW_P_accumulator_narrow_reads),
+           "units.gate true needs accumulator.narrow_reads true: it multiplies rows that leave as scaled int8");
+  }
   if (a->units.normaliser && !a->units.activation) {
     refuse(c, KEYS(HW_P_units_normaliser, HW_P_units_activation),
            "units.normaliser true needs units.activation true: layer norm, softmax and GELU are activations");

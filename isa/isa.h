@@ -102,6 +102,11 @@ bool isa_check(const isa_insn *insn, uint64_t rs1, uint64_t rs2, char *reason, s
 // The name of a statistics command in a local address, NULL when there is none of this number.
 const char *isa_local_norm_name(unsigned norm);
 
+// Whether a funct writes configuration: those of loads and stores are done when they are issued.
+static inline bool isa_configures(unsigned funct) {
+  return funct == ISA_FUNCT_CONFIG_EX || funct == ISA_FUNCT_CONFIG_GATE;
+}
+
 // Room for the text of any command, final zero included.
 enum { ISA_TEXT_MAX = 512 };
 

@@ -98,7 +98,7 @@ sim_class sim_event_class(const sim_event *allocation, unsigned revision) {
 }
 
 bool sim_event_done_at_issue(uint8_t funct, sim_class unit) {
-  return funct == ISA_FUNCT_CONFIG_EX && unit != SIM_CLASS_EXECUTE;
+  return isa_configures(funct) && unit != SIM_CLASS_EXECUTE;
 }
 
 const char *sim_event_command(const sim_event *allocation, unsigned revision, char text[SIM_EVENT_TEXT]) {

@@ -88,6 +88,7 @@ static const fixed_value fixed_values[] = {
     {"store.order", "issued", "stores that wait for completion came with later Gemmini revisions"},
     {"sync.by", "station", "it has no token queues"},
     {"sync.token_bits", "4", "it has no token queues"},
+    {"units.gate", "false", "its stores multiply nothing"},
     {"units.transposer", "true", "the transposer cannot be left out"},
     {"units.loop_matmul", "true", "the loop unroller cannot be left out"},
     {"units.loop_conv", "true", "the loop unroller cannot be left out"},

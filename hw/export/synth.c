@@ -56,6 +56,7 @@ static const unit_kind unit_kinds[] = {
     {"mvin_scale", "local_memory", false},
     {"scale_element", "local_memory", false},
     {"normaliser", "local_memory", false},
+    {"row_gate", "local_memory", false},
     {"dma_reader", "dma", false},
     {"dma_writer", "dma", false},
     {"front_end", "rest", false},

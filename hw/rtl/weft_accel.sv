@@ -106,6 +106,7 @@ module weft_accel #(
     .UNITS_MAX_POOL(weft_array_pkg::UNITS_MAX_POOL),
     .UNITS_ACTIVATION(weft_array_pkg::UNITS_ACTIVATION),
     .UNITS_NORMALISER(weft_array_pkg::UNITS_NORMALISER),
+    .UNITS_GATE(weft_array_pkg::UNITS_GATE),
     .UNITS_TRANSPOSER(weft_array_pkg::UNITS_TRANSPOSER),
     .UNITS_LOOP_MATMUL(weft_array_pkg::UNITS_LOOP_MATMUL),
     .UNITS_LOOP_CONV(weft_array_pkg::UNITS_LOOP_CONV),

@@ -68,6 +68,7 @@ module weft_array #(
   parameter bit UNITS_MAX_POOL = 1'b1,
   parameter bit UNITS_ACTIVATION = 1'b1,
   parameter bit UNITS_NORMALISER = 1'b0,
+  parameter bit UNITS_GATE = 1'b0,
   parameter bit UNITS_TRANSPOSER = 1'b1,
   parameter bit UNITS_LOOP_MATMUL = 1'b1,
   parameter bit UNITS_LOOP_CONV = 1'b1,
@@ -193,7 +194,7 @@ module weft_array #(
   if (SYNC_BY == weft_pkg::SYNC_BY_TOKENS) begin : g_tokens
     weft_token_queues #(
       .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES),
-      .ID_BITS(ID_BITS), .TOKEN_BITS(SYNC_TOKEN_BITS), .TRACE(TRACE)
+      .ID_BITS(ID_BITS), .TOKEN_BITS(SYNC_TOKEN_BITS), .GATE(UNITS_GATE), .TRACE(TRACE)
     ) u_queues (
       .clk_i, .rst_ni,
       .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct),
@@ -229,7 +230,7 @@ module weft_array #(
       .LOAD_ENTRIES(LD_ENTRIES), .EXECUTE_ENTRIES(EX_ENTRIES), .STORE_ENTRIES(ST_ENTRIES),
       .ID_BITS(ID_BITS), .DIM(DIM),
       .ROW_BITS(ROW_BITS), .SP_ROWS(SP_ROWS), .MAX_POOL(UNITS_MAX_POOL),
-      .PIXEL_REPEAT(UNITS_PIXEL_REPEAT), .STORE_ORDER(STORE_ORDER), .TRACE(TRACE)
+      .PIXEL_REPEAT(UNITS_PIXEL_REPEAT), .GATE(UNITS_GATE), .STORE_ORDER(STORE_ORDER), .TRACE(TRACE)
     ) u_station (
       .clk_i, .rst_ni,
       .alloc_valid_i(alloc_valid), .alloc_ready_o(alloc_ready), .alloc_funct_i(alloc_funct),
@@ -288,7 +289,8 @@ module weft_array #(
   );
 
   // --- store controller --------------------------------------------------------------------------
-  logic        stq_valid, stq_ready, stq_pool_en, stq_store_en, stq_to_sp, sta_valid, store_busy;
+  logic        stq_valid, stq_ready, stq_pool_en, stq_store_en, stq_to_sp, stq_factor;
+  logic        sta_valid, store_busy;
   logic        ev_st_dma, ev_st_active, ev_st_pooling, ev_st_spad;
   logic [63:0] stq_addr;
   logic [31:0] stq_laddr, stq_scale, stq_qb, stq_qc, stq_qln2, stq_qln2_inv;
@@ -298,7 +300,7 @@ module weft_array #(
   weft_store_controller #(
     .DIM(DIM), .QUEUE(STORE_QUEUE), .TRACKED(STORE_COMMANDS), .ID_BITS(ID_BITS),
     .ROW_BITS(ROW_BITS), .MAX_POOL(UNITS_MAX_POOL), .NORMALISER(UNITS_NORMALISER),
-    .SP_STORES(ISA_REVISION == 2)
+    .GATE(UNITS_GATE), .SP_STORES(ISA_REVISION == 2)
   ) u_store (
     .clk_i, .rst_ni,
     .st_valid_i(st_valid), .st_ready_o(st_ready), .st_funct_i(st_funct), .st_rs1_i(st_rs1),
@@ -306,7 +308,7 @@ module weft_array #(
     .st_id_i(st_id),
     .st_done_valid_o(st_done_valid), .st_done_ready_i(st_done_ready), .st_done_id_o(st_done_id),
     .st_req_valid_o(stq_valid), .st_req_ready_i(stq_ready), .st_req_addr_o(stq_addr),
-    .st_req_to_sp_o(stq_to_sp),
+    .st_req_to_sp_o(stq_to_sp), .st_req_factor_o(stq_factor),
     .st_req_laddr_o(stq_laddr),
     .st_req_act_o(stq_act), .st_req_scale_o(stq_scale), .st_req_igelu_qb_o(stq_qb),
     .st_req_igelu_qc_o(stq_qc),
@@ -396,7 +398,7 @@ module weft_array #(
     .ACC_SCALE_UNITS(ACCUMULATOR_SCALE_UNITS),
     .ACC_SCALE_LATENCY(ACCUMULATOR_SCALE_LATENCY),
     .LOAD_SCALE_UNITS(LOAD_SCALE_UNITS), .LOAD_SCALE_LATENCY(LOAD_SCALE_LATENCY),
-    .ACTIVATION(UNITS_ACTIVATION), .NORMALISER(UNITS_NORMALISER),
+    .ACTIVATION(UNITS_ACTIVATION), .NORMALISER(UNITS_NORMALISER), .GATE(UNITS_GATE),
     .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(ISA_REVISION == 1),
     .SP_STORES(ISA_REVISION == 2), .PIXEL_REPEAT(UNITS_PIXEL_REPEAT)
   ) u_memory (
@@ -410,7 +412,7 @@ module weft_array #(
     .ld_req_pixel_repeats_i(ldq_pixel_repeats), .ld_req_cmd_i(ldq_cmd),
     .ld_resp_valid_o(lda_valid), .ld_resp_bytes_o(lda_bytes), .ld_resp_cmd_o(lda_cmd),
     .st_req_valid_i(stq_valid), .st_req_ready_o(stq_ready), .st_req_addr_i(stq_addr),
-    .st_req_to_sp_i(stq_to_sp),
+    .st_req_to_sp_i(stq_to_sp), .st_req_factor_i(stq_factor),
     .st_req_laddr_i(stq_laddr),
     .st_req_act_i(stq_act), .st_req_scale_i(stq_scale), .st_req_igelu_qb_i(stq_qb),
     .st_req_igelu_qc_i(stq_qc),

@@ -2,11 +2,13 @@
 // The local rows that a command touches, as the reservation station compares them; combinational.
 //
 // Range a is the destination of commands that have one (a_writes_o), else the first operand; range
-// b is the operand of a preload or a mvout_spad, else the second operand. A range is [first, end);
+// b is the operand of a preload or a mvout_spad, the other factors of a gated store, else the second
+// operand. A range is [first, end);
 // a garbage address gives none. Strides count as rows * stride, so a range may end up to a stride
 // late; ranges that run over the row field end with it.
 //   mvin          a: destination, with the rows that pixel repetition writes below it
-//   mvout         a: source; pooled and image stores read orows * ocols rows
+//   mvout         a: source; pooled and image stores read orows * ocols rows; b: gated rows of the
+//                 scratchpad
 //   mvout_spad    a: destination, b: source
 //   preload       a: C, b: operand (columns count too where it is read transposed)
 //   compute       a: A (rows or, transposed, columns times the stride of A), b: D or B
@@ -30,6 +32,8 @@ module weft_command_rows #(
   input  logic [7:0]          pixel_repeats_i,
   input  logic                image_i,          // pooled and image stores
   input  logic [15:0]         image_rows_i,
+  input  logic                gate_i,           // int8 stores of the accumulator are gated
+  input  logic [ROW_BITS-1:0] gate_offset_i,    // scratchpad row less accumulator row
   output logic                a_valid_o,
   output logic                a_writes_o,
   output logic                a_acc_o,
@@ -55,6 +59,8 @@ module weft_command_rows #(
   assign is_compute = !is_config_i && (funct_i == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED ||
       funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED);
 
+  logic [31:0] local1, local2;
+
   // All commands with an operand have its address, columns and rows at the same places.
   logic [15:0] rows1, cols1, rows2, cols2, blocks2, spad_stride;
   assign rows1 = rs1_i[weft_isa_pkg::PRELOAD_ROWS_LSB +: 16];
@@ -62,6 +68,15 @@ module weft_command_rows #(
   assign rows2 = rs2_i[weft_isa_pkg::MVIN_ROWS_LSB +: 16];
   assign cols2 = rs2_i[weft_isa_pkg::MVIN_COLS_LSB +: 16];
   assign blocks2 = cols2 == '0 ? 16'd0 : (cols2 - 16'd1) >> DIM_LOG2;  // further column blocks
+
+  // Rows that leave as int8 pass the gate.
+  logic gated, mvout_garbage;
+  weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_mvout_garbage (
+    .local_i(local2), .garbage_o(mvout_garbage)
+  );
+  assign gated = gate_i && is_mvout && !image_i && !mvout_garbage &&
+      local2[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !local2[weft_isa_pkg::LOCAL_FULL_LSB] &&
+      local2[weft_isa_pkg::LOCAL_NORM_LSB +: 3] == weft_isa_pkg::LOCAL_NORM_NONE;
 
   // Lengths.
   logic [15:0] b_rows1, b_rows2, a_rows, store_rows, a_step, c_step, spad_step;
@@ -80,7 +95,10 @@ module weft_command_rows #(
     a_length = '0;
     b_length = '0;
     if (is_mvin) a_length = W'(blocks2) * W'(block_stride_i) + W'(rows2);
-    else if (is_mvout) a_length = store_length;
+    else if (is_mvout) begin
+      a_length = store_length;
+      if (gated) b_length = store_length;
+    end
     else if (is_mvout_spad) begin
       a_length = blocks_length + W'(rows2) * W'(spad_step);
       b_length = store_length;
@@ -94,7 +112,7 @@ module weft_command_rows #(
   end
 
   // Addresses.
-  logic [31:0] local1, local2, a_local, b_local;
+  logic [31:0] a_local, b_local;
   logic a_garbage, b_garbage;
   assign local1 = rs1_i[weft_isa_pkg::PRELOAD_LOCAL_LSB +: 32];
   assign local2 = rs2_i[weft_isa_pkg::MVIN_LOCAL_LSB +: 32];
@@ -107,7 +125,7 @@ module weft_command_rows #(
     .local_i(b_local), .garbage_o(b_garbage)
   );
   assign a_acc_o = a_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
-  assign b_acc_o = b_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB];
+  assign b_acc_o = b_local[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !gated;
 
   // Repeated pixels go to the rows below the first one, down to the start of its half of the
   // scratchpad.
@@ -115,7 +133,7 @@ module weft_command_rows #(
   logic [7:0] copies;
   logic [W-1:0] a_end, b_end;
   assign a_row = a_local[ROW_BITS-1:0];
-  assign b_row = b_local[ROW_BITS-1:0];
+  assign b_row = gated ? b_local[ROW_BITS-1:0] + gate_offset_i : b_local[ROW_BITS-1:0];
   assign floor = a_row >= HALF ? HALF : '0;
   assign copies = PIXEL_REPEAT && is_mvin && !a_acc_o && pixel_repeats_i != '0 ? pixel_repeats_i -
       8'd1 : '0;

@@ -41,6 +41,7 @@ module weft_local_memory #(
   parameter int LOAD_SCALE_LATENCY = 4,
   parameter bit ACTIVATION = 1'b1,
   parameter bit NORMALISER = 1'b0,
+  parameter bit GATE = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1, // ISA revision 1
   parameter bit SP_STORES = 1'b0,         // stores to the scratchpad: ISA revision 2
@@ -73,6 +74,7 @@ module weft_local_memory #(
   output logic                st_req_ready_o,
   input  logic [63:0]         st_req_addr_i,
   input  logic                st_req_to_sp_i,
+  input  logic                st_req_factor_i,
   input  logic [31:0]         st_req_laddr_i,
   input  logic [2:0]          st_req_act_i,
   input  logic [31:0]         st_req_scale_i,
@@ -436,11 +438,12 @@ module weft_local_memory #(
     .SCALE_LATENCY(ACC_SCALE_LATENCY), .FULL_READS(FULL_READS), .NARROW_READS(NARROW_READS),
     .ACTIVATION(ACTIVATION),
     .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS), .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE),
-    .SP_STORES(SP_STORES)
+    .GATE(GATE), .SP_STORES(SP_STORES)
   ) u_store_path (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .st_req_valid_i(st_req_valid_i), .st_req_ready_o(st_req_ready_o), .st_req_addr_i(st_req_addr_i),
-    .st_req_to_sp_i(st_req_to_sp_i), .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i),
+    .st_req_to_sp_i(st_req_to_sp_i), .st_req_factor_i(st_req_factor_i),
+    .st_req_laddr_i(st_req_laddr_i), .st_req_act_i(st_req_act_i),
     .st_req_scale_i(st_req_scale_i),
     .st_req_igelu_qb_i(st_req_igelu_qb_i), .st_req_igelu_qc_i(st_req_igelu_qc_i),
     .st_req_iexp_qln2_i(st_req_iexp_qln2_i), .st_req_iexp_qln2_inv_i(st_req_iexp_qln2_inv_i),

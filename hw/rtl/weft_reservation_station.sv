@@ -11,7 +11,7 @@
 //   other classes  entries with common local rows (command_rows) of which one command writes;
 //                  cleared at completion.
 // Conflicts inside the load and the execute class are the controllers' business. Configurations
-// depend on their own class alone; config_ld, config_st and config_norm complete when they issue.
+// depend on their own class alone; those of loads and stores complete when they issue.
 //
 // Issue: one per class and cycle, the lowest entry without dependencies. Completion: one per cycle
 // for all classes, execute before load before store; the entry is free in the next cycle.
@@ -34,6 +34,7 @@ module weft_reservation_station #(
   parameter int SP_ROWS = 16384,
   parameter bit MAX_POOL = 1'b1,
   parameter bit PIXEL_REPEAT = 1'b1,
+  parameter bit GATE = 1'b0,
   parameter int STORE_ORDER = weft_pkg::STORE_ORDER_ISSUED,
   parameter bit TRACE = 1'b1
 ) (
@@ -112,9 +113,10 @@ module weft_reservation_station #(
   logic [ENTRIES*ENTRIES-1:0] wait_issue_q, wait_done_q;
 
   // --- the command offered -----------------------------------------------------------------------
-  logic is_config, is_ld, is_ex, is_st;
+  logic is_config, is_gate, is_ld, is_ex, is_st;
   logic [1:0] kind;
   assign is_config = alloc_funct_i == weft_isa_pkg::FUNCT_CONFIG_EX;
+  assign is_gate = GATE && alloc_funct_i == weft_isa_pkg::FUNCT_CONFIG_GATE;
   assign kind = alloc_rs1_i[weft_isa_pkg::CONFIG_EX_KIND_LSB+:2];
   assign is_ld = is_config ? kind == weft_isa_pkg::CONFIG_LD_KIND :
       alloc_funct_i == weft_isa_pkg::FUNCT_MVIN || alloc_funct_i == weft_isa_pkg::FUNCT_MVIN2 ||
@@ -125,7 +127,8 @@ module weft_reservation_station #(
       alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
   assign is_st = is_config ? kind == weft_isa_pkg::CONFIG_ST_KIND ||
       kind == weft_isa_pkg::CONFIG_NORM_KIND :
-      alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT || alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT_SPAD;
+      alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT ||
+      alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT_SPAD || is_gate;
 
   // Configuration that changes the rows of later commands, in program order.
   logic ws_q, a_transpose_q, b_transpose_q, image_q, alloc_fire;
@@ -193,6 +196,23 @@ module weft_reservation_station #(
     end
   end
 
+  logic gate_on_q;
+  logic [ROW_BITS-1:0] gate_offset_q;
+  if (GATE) begin : g_gate
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        gate_on_q <= 1'b0;
+        gate_offset_q <= '0;
+      end else if (alloc_fire && is_gate) begin
+        gate_on_q <= alloc_rs1_i[weft_isa_pkg::CONFIG_GATE_ON_LSB];
+        gate_offset_q <= alloc_rs1_i[weft_isa_pkg::CONFIG_GATE_OFFSET_LSB+:ROW_BITS];
+      end
+    end
+  end else begin : g_no_gate
+    assign gate_on_q = 1'b0;
+    assign gate_offset_q = '0;
+  end
+
   logic a_valid, a_writes, a_acc, b_valid, b_acc;
   logic [ROW_BITS-1:0] a_first, b_first;
   logic [ROW_BITS:0] a_end, b_end;
@@ -202,7 +222,8 @@ module weft_reservation_station #(
     .ws_i(ws_q), .a_transpose_i(a_transpose_q), .b_transpose_i(b_transpose_q),
     .a_stride_i(a_stride_q),
     .c_stride_i(c_stride_q), .block_stride_i(block_stride), .pixel_repeats_i(repeats),
-    .image_i(image_q), .image_rows_i(image_rows_q),
+    .image_i(image_q), .image_rows_i(image_rows_q), .gate_i(gate_on_q),
+    .gate_offset_i(gate_offset_q),
     .a_valid_o(a_valid), .a_writes_o(a_writes), .a_acc_o(a_acc), .a_first_o(a_first),
     .a_end_o(a_end),
     .b_valid_o(b_valid), .b_acc_o(b_acc), .b_first_o(b_first), .b_end_o(b_end)
@@ -321,7 +342,7 @@ module weft_reservation_station #(
     always_ff @(posedge clk_i) begin
       if (alloc_entry[e]) begin
         cmd_q[e*CMD_BITS+:CMD_BITS] <= {alloc_funct_i, alloc_rs1_i, alloc_rs2_i};
-        config_q[e] <= is_config;
+        config_q[e] <= is_config || is_gate;
         preload_q[e] <= alloc_funct_i == weft_isa_pkg::FUNCT_PRELOAD;
         matmul_q[e] <= alloc_from_matmul_i;
         conv_q[e] <= alloc_from_conv_i;

@@ -20,8 +20,12 @@
 //   BLOCKED  allocated, first request not yet accepted.
 //   ROWS     the remaining requests; the command leaves the queue with its last request (a single
 //            one a cycle later).
+// With the gate on (config_gate), rows that leave the accumulator as int8 for memory are products: each
+// request of such a row comes behind one of the other factors (st_req_factor_o), the scratchpad row
+// gate_offset away from it, whose address is the scale of the products.
 // A mvout without rows or columns, and a pooled statistics command, complete without a request.
 // MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored.
+// GATE 0: config_gate does not come here.
 // SP_STORES 0 (ISA revision 1): there is no mvout_spad.
 //
 // Latency: issue (st_valid_i && st_ready_o) at t -> first request t+1; last answer t ->
@@ -39,6 +43,7 @@ module weft_store_controller #(
   parameter int ROW_BITS = 14,
   parameter bit MAX_POOL = 1'b1,
   parameter bit NORMALISER = 1'b0,
+  parameter bit GATE = 1'b0,
   parameter bit SP_STORES = 1'b0
 ) (
   input  logic               clk_i,
@@ -58,6 +63,7 @@ module weft_store_controller #(
   input  logic               st_req_ready_i,
   output logic [63:0]        st_req_addr_o,
   output logic               st_req_to_sp_o,
+  output logic               st_req_factor_o,  // the row multiplies the next one
   output logic [31:0]        st_req_laddr_o,
   output logic [2:0]         st_req_act_o,
   output logic [31:0]        st_req_scale_o,
@@ -101,15 +107,16 @@ module weft_store_controller #(
     .count_o(unused_count)
   );
 
-  logic        is_config, is_config_st, is_config_norm, is_mvout, to_sp;
+  logic        is_config, is_config_st, is_config_norm, is_config_gate, is_mvout, to_sp;
   logic [1:0]  kind;
   logic [31:0] laddr;
   logic [15:0] cols, rows, blocks;
 
   assign kind = rs1[weft_isa_pkg::CONFIG_ST_KIND_LSB +: 2];
-  assign is_config = funct == weft_isa_pkg::FUNCT_CONFIG_ST;
-  assign is_config_st = is_config && kind == weft_isa_pkg::CONFIG_ST_KIND;
-  assign is_config_norm = is_config && kind == weft_isa_pkg::CONFIG_NORM_KIND;
+  assign is_config_gate = GATE && funct == weft_isa_pkg::FUNCT_CONFIG_GATE;
+  assign is_config = funct == weft_isa_pkg::FUNCT_CONFIG_ST || is_config_gate;
+  assign is_config_st = is_config && !is_config_gate && kind == weft_isa_pkg::CONFIG_ST_KIND;
+  assign is_config_norm = is_config && !is_config_gate && kind == weft_isa_pkg::CONFIG_NORM_KIND;
   assign is_mvout = !is_config;
   assign to_sp = SP_STORES && cmd_valid && funct == weft_isa_pkg::FUNCT_MVOUT_SPAD;
   assign laddr = rs2[weft_isa_pkg::MVOUT_LOCAL_LSB +: 32];
@@ -198,6 +205,27 @@ module weft_store_controller #(
     assign qln2_inv_q = '0;
   end
 
+  logic                gate_on_q;
+  logic [ROW_BITS-1:0] gate_offset_q;
+  logic [31:0]         gate_scale_q;
+  if (GATE) begin : g_gate
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        gate_on_q <= 1'b0;
+        gate_offset_q <= '0;
+        gate_scale_q <= '0;
+      end else if (take_config && is_config_gate) begin
+        gate_on_q <= rs1[weft_isa_pkg::CONFIG_GATE_ON_LSB];
+        gate_offset_q <= rs1[weft_isa_pkg::CONFIG_GATE_OFFSET_LSB +: ROW_BITS];
+        gate_scale_q <= rs2[weft_isa_pkg::CONFIG_GATE_SCALE_LSB +: 32];
+      end
+    end
+  end else begin : g_no_gate
+    assign gate_on_q = 1'b0;
+    assign gate_offset_q = '0;
+    assign gate_scale_q = '0;
+  end
+
   // Position inside the command. Rows and images count rows and blocks; pooling counts pixels and
   // window elements.
   logic [15:0] row_q, block_q;
@@ -205,6 +233,7 @@ module weft_store_controller #(
   logic [1:0]  wrow_q, wcol_q;
   logic        last_block, last_row, last_wcol, last_wrow, last_pocol, last_porow, last_request,
       at_start;
+  logic        behind_q;  // of a gated row: its factors are requested
   logic [15:0] all_rows;
 
   assign all_rows = image ? 16'(orows_q) * 16'(ocols_q) : rows;
@@ -215,24 +244,27 @@ module weft_store_controller #(
   assign last_pocol = pocol_q == (pooled ? pocols_q : ocols_q) - 8'd1;
   assign last_porow = porow_q == porows_q - 8'd1;
   assign last_request = pooled ? last_wcol && last_wrow && last_pocol && last_porow : last_block &&
-      last_row;
+      last_row && !st_req_factor_o;
   assign at_start = row_q == '0 && block_q == '0 && porow_q == '0 && pocol_q == '0 &&
-      wrow_q == '0 && wcol_q == '0;
+      wrow_q == '0 && wcol_q == '0 && !behind_q;
 
   // Work of the command.
   logic [31:0] count;
-  logic        base_garbage, is_norm, empty;
+  logic        base_garbage, is_norm, gated, empty;
   // The garbage address has every bit of the norm field set and means nothing by it.
   weft_local_garbage #(.ROW_BITS(ROW_BITS)) u_garbage (
     .local_i(laddr), .garbage_o(base_garbage)
   );
   assign is_norm = NORMALISER && !base_garbage && laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB]
                  && laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] != weft_isa_pkg::LOCAL_NORM_NONE;
+  assign gated = gate_on_q && !pooled && !image && !to_sp && !base_garbage &&
+      laddr[weft_isa_pkg::LOCAL_ACCUMULATOR_LSB] && !laddr[weft_isa_pkg::LOCAL_FULL_LSB] &&
+      laddr[weft_isa_pkg::LOCAL_NORM_LSB +: 3] == weft_isa_pkg::LOCAL_NORM_NONE;
   always_comb begin
     if (cols == '0) count = '0;
     else if (pooled) count = is_norm ? '0 : 32'(porows_q) * 32'(pocols_q) * 32'(pool_size_q) *
         32'(pool_size_q);
-    else count = 32'(all_rows) * 32'(blocks);
+    else count = (32'(all_rows) * 32'(blocks)) << (gated ? 1 : 0);
   end
   assign empty = count == '0;
 
@@ -255,7 +287,8 @@ module weft_store_controller #(
   assign st_req_to_sp_o = to_sp;
   assign base = to_sp ? 64'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_DEST_LSB +: 32]) : rs1;
   assign stride = to_sp ? rs1[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 32] : stride_q;
-  assign st_req_addr_o = base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
+  assign st_req_factor_o = gated && !behind_q;
+  assign st_req_addr_o = st_req_factor_o ? 64'(gate_scale_q) : base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
   assign source = pooled ? 32'($unsigned(orow)) * 32'(ocols_q) + 32'($unsigned(ocol))
                          : 32'(block_q) * 32'(DIM) + 32'(row_q);
 
@@ -278,6 +311,9 @@ module weft_store_controller #(
     st_req_laddr_o[weft_isa_pkg::LOCAL_NORM_LSB +: 3] = norm;
     st_req_laddr_o[ROW_BITS-1:0] = laddr[ROW_BITS-1:0] + ROW_BITS'(source);
     if (garbage) st_req_laddr_o = weft_isa_pkg::LOCAL_GARBAGE;
+    if (st_req_factor_o) begin
+      st_req_laddr_o = 32'(ROW_BITS'(laddr[ROW_BITS-1:0] + ROW_BITS'(source) + gate_offset_q));
+    end
   end
   assign st_req_act_o = act_q;
   assign st_req_scale_o = scale_q;
@@ -289,7 +325,7 @@ module weft_store_controller #(
   assign st_req_len_o = last_block ? cols - 16'(block_q << DIM_SHIFT) : 16'(DIM);
   assign st_req_block_o = block_q[7:0];
   assign st_req_pool_en_o = pooled && (wrow_q != '0 || wcol_q != '0);
-  assign st_req_store_en_o = pooled ? last_wrow && last_wcol : last_block;
+  assign st_req_store_en_o = pooled ? last_wrow && last_wcol : last_block && !st_req_factor_o;
   assign st_req_cmd_o = state_q == WAIT ? alloc_id : cmd_q;
 
   assign alloc_valid = state_q == WAIT && cmd_valid && is_mvout;
@@ -329,6 +365,7 @@ module weft_store_controller #(
     if (!rst_ni) begin
       state_q <= WAIT;
       cmd_q <= '0;
+      behind_q <= 1'b0;
       row_q <= '0;
       block_q <= '0;
       porow_q <= '0;
@@ -338,6 +375,7 @@ module weft_store_controller #(
     end else begin
       state_q <= state_d;
       if (alloc_fire) cmd_q <= alloc_id;
+      if (req_fire) behind_q <= st_req_factor_o;
       if (req_fire && pooled) begin
         wcol_q <= last_wcol ? 2'd0 : wcol_q + 2'd1;
         if (last_wcol) begin
@@ -347,7 +385,7 @@ module weft_store_controller #(
             if (last_pocol) porow_q <= last_porow ? 8'd0 : porow_q + 8'd1;
           end
         end
-      end else if (req_fire) begin
+      end else if (req_fire && !st_req_factor_o) begin
         block_q <= last_block ? 16'd0 : block_q + 16'd1;
         if (last_block) begin
           row_q <= last_row ? 16'd0 : row_q + 16'd1;

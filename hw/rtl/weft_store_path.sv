@@ -15,6 +15,9 @@
 // A garbage source needs no read: it moves through the queues on its own and is zeros. Scratchpad
 // rows move through the queues on their own, accumulator rows with their data. The norm queue's
 // rows with a statistics command end at the normaliser and are not stored.
+// A scratchpad row of factors (GATE, st_req_factor) is kept where it would leave, with its address as
+// scale; the row behind it passes the gate (row_gate) on its way to wr_req. Other rows wait until the
+// gate is empty.
 // Execute's reads enter the normaliser before the store path's.
 // A row for the scratchpad (SP_STORES, st_req_to_sp) goes to sp_wr instead of wr_req, as int8. It
 // is answered when it is written, so that its command completes no sooner; no other row is read,
@@ -22,8 +25,10 @@
 //
 // Latency: request t -> bank read t+1 -> scratchpad row at wr_req t + 2 + READ_DELAY (5
 // read-pipeline cycles in all with READ_DELAY 4), accumulator row at wr_req t + 3 + scale latency.
+// A gated row takes SCALE_LATENCY more, two cycles behind the one before it.
 // Depths: norm and scale queue READ_DELAY + 2, issue queue READ_DELAY + 1: with a scale latency of
-// 8 five rows are under way at a time.
+// 8 five rows are under way at a time. With GATE the issue queue has twice that, as every other row
+// is one of factors.
 // Combinational: rq_valid_o and sp_wr_valid_o on st_sp_valid_i; st_resp on rq_grant_i and
 // sp_wr_ready_i; wr_req_valid_o on st_sp_valid_i; st_sp_ready_o and acc_*_ready_o on wr_req_ready_i
 // and sp_wr_ready_i; acc_*_ready_o on the other reader's valid.
@@ -46,6 +51,7 @@ module weft_store_path #(
   parameter bit NORMALISER = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1,
+  parameter bit GATE = 1'b0,
   parameter bit SP_STORES = 1'b0,
   parameter int DATA_BITS = FULL_READS ? DIM * 32 : DIM * 8  // derived
 ) (
@@ -56,6 +62,7 @@ module weft_store_path #(
   output logic                      st_req_ready_o,
   input  logic [63:0]               st_req_addr_i,
   input  logic                      st_req_to_sp_i,
+  input  logic                      st_req_factor_i,
   input  logic [31:0]               st_req_laddr_i,
   input  logic [2:0]                st_req_act_i,
   input  logic [31:0]               st_req_scale_i,
@@ -114,10 +121,12 @@ module weft_store_path #(
   localparam int ACC_BANK_BITS = $clog2(ACC_BANK_ROWS);
   localparam int SP_SEL = SP_BANKS > 1 ? $clog2(SP_BANKS) : 1;
   localparam int ACC_SEL = ACC_BANKS > 1 ? $clog2(ACC_BANKS) : 1;
-  // What a row takes along: whether it goes to the scratchpad and its command then, address, local
-  // address, length, block, pooling; what only the normaliser and the scale units need leaves with
+  // What a row takes along: whether it is one of factors, whether it goes to the scratchpad and its
+  // command then, address, local address, length, block, pooling; what only the normaliser and the scale units need leaves with
   // the data.
-  localparam int ROUTE_BITS = 1 + 8 + 64 + 32 + 16 + 8 + 1 + 1;
+  localparam int ROUTE_BITS = 1 + 1 + 8 + 64 + 32 + 16 + 8 + 1 + 1;
+  localparam int TO_SP = ROUTE_BITS - 2;
+  localparam int ISSUE_DEPTH = (READ_DELAY + 1) * (GATE ? 2 : 1);
   localparam int OPERAND_BITS = 3 + 32 + 4 * 32 + 8;
   localparam int DISPATCH_BITS = ROUTE_BITS + OPERAND_BITS + 8;
 
@@ -133,12 +142,12 @@ module weft_store_path #(
   logic                    issue_valid, issue_ready, issue_push, issue_pop;
   logic [1:0]              unused_dispatch_count;
   logic [$clog2(READ_DELAY+3)-1:0] unused_norm_count, unused_scale_count;
-  logic [$clog2(READ_DELAY+2)-1:0] unused_issue_count;
+  logic [$clog2(ISSUE_DEPTH+1)-1:0] unused_issue_count;
 
   weft_fifo #(.WIDTH(DISPATCH_BITS), .DEPTH(2)) u_dispatch (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(st_req_valid_i), .in_ready_o(st_req_ready_o),
-    .in_data_i({SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i,
+    .in_data_i({GATE && st_req_factor_i, SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i,
                 st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i,
                 st_req_act_i,
                 st_req_scale_i, st_req_iexp_qln2_inv_i, st_req_iexp_qln2_i, st_req_igelu_qc_i,
@@ -153,7 +162,7 @@ module weft_store_path #(
 
   // One answer in a cycle.
   logic dispatch_to_sp, answer_taken;
-  assign dispatch_to_sp = dispatch_route[ROUTE_BITS-1];
+  assign dispatch_to_sp = dispatch_route[TO_SP];
   assign answer_taken = sp_wr_valid_o && !dispatch_to_sp;
 
   assign rq_valid_o = dispatch_valid && !dispatch_garbage && norm_ready && !answer_taken;
@@ -177,7 +186,7 @@ module weft_store_path #(
     .out_valid_o(scale_valid), .out_ready_i(scale_pop), .out_data_o(scale_route),
     .count_o(unused_scale_count)
   );
-  weft_fifo #(.WIDTH(ROUTE_BITS), .DEPTH(READ_DELAY + 1), .PIPE(1'b1)) u_issue (
+  weft_fifo #(.WIDTH(ROUTE_BITS), .DEPTH(ISSUE_DEPTH), .PIPE(1'b1)) u_issue (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(issue_push), .in_ready_o(issue_ready), .in_data_i(scale_route),
     .out_valid_o(issue_valid), .out_ready_i(issue_pop), .out_data_o(issue_route),
@@ -315,14 +324,21 @@ module weft_store_path #(
   // To the writer or the scratchpad: the head of the issue queue with its data.
   logic [SP_SEL-1:0]    issue_sp_bank;
   logic [DATA_BITS-1:0] sp_row, acc_row;
-  logic                 issue_full, issue_to_sp, issue_taken, data_valid;
+  logic                 issue_full, issue_to_sp, issue_factor, issue_plain, issue_taken, data_valid;
   logic [15:0]          issue_len;
+
+  // A gated row keeps its address, length, block and whether it is the last one of its row.
+  localparam int GATE_TAG_BITS = 64 + 16 + 8 + 1;
+  logic                     factors_valid, gate_ready, gate_busy, gate_out_valid;
+  logic [DIM*8-1:0]         gate_row;
+  logic [GATE_TAG_BITS-1:0] gate_tag;
 
   assign issue_sp_bank = SP_BANKS > 1 ? SP_SEL'(issue_laddr[ROW_BITS-1:0] >> SP_BANK_BITS) : '0;
   assign issue_full = FULL_READS && issue_is_acc && issue_laddr[weft_isa_pkg::LOCAL_FULL_LSB];
   assign issue_len = issue_route[10 +: 16];
-  assign issue_to_sp = issue_valid && issue_route[ROUTE_BITS-1];
-  assign issue_taken = issue_to_sp ? sp_wr_ready_i : wr_req_ready_i;
+  assign issue_to_sp = issue_plain && issue_route[TO_SP];
+  assign issue_taken = issue_factor ? 1'b1 : factors_valid ? gate_ready :
+      gate_busy ? 1'b0 : issue_to_sp ? sp_wr_ready_i : wr_req_ready_i;
   assign sp_row = DATA_BITS'(st_sp_data_i[issue_sp_bank*DIM*8 +: DIM*8]);
   if (FULL_READS) begin : g_full
     assign acc_row = issue_full ? scaled_full : DATA_BITS'(scaled_narrow);
@@ -338,21 +354,65 @@ module weft_store_path #(
     st_sp_ready_o = '0;
     st_sp_ready_o[issue_sp_bank] = issue_valid && !issue_garbage && !issue_is_acc && issue_taken;
   end
-  assign wr_req_valid_o = issue_valid && data_valid && !issue_to_sp;
   assign issue_pop = issue_taken && data_valid;
-  assign wr_req_addr_o = issue_route[58 +: 64];
-  assign wr_req_data_o = issue_garbage ? '0 : issue_is_acc ? acc_row : sp_row;
-  assign wr_req_len_o = issue_full ? {issue_len[13:0], 2'b00} : issue_len;
-  assign wr_req_block_o = issue_route[2 +: 8];
-  assign wr_req_pool_en_o = issue_route[1];
-  assign wr_req_store_en_o = issue_route[0];
+  assign issue_factor = GATE && issue_route[ROUTE_BITS-1];
+  assign issue_plain = issue_valid && !issue_factor && !factors_valid && !gate_busy;
+
+  if (GATE) begin : g_gate
+    logic [DIM*8-1:0] factors_q;
+    logic [31:0]      gate_scale_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) factors_valid <= 1'b0;
+      else if (issue_valid && issue_pop) factors_valid <= issue_factor;
+    end
+    always_ff @(posedge clk_i) begin
+      if (issue_valid && issue_factor && data_valid) begin
+        factors_q <= sp_row[DIM*8-1:0];
+        gate_scale_q <= issue_route[58 +: 32];
+      end
+    end
+    weft_row_gate #(.DIM(DIM), .LATENCY(SCALE_LATENCY), .TAG_BITS(GATE_TAG_BITS)) u_row_gate (
+      .clk_i(clk_i), .rst_ni(rst_ni),
+      .in_valid_i(issue_valid && data_valid && factors_valid), .in_ready_o(gate_ready),
+      .in_row_i(scaled_narrow), .in_factors_i(factors_q), .in_scale_i(gate_scale_q),
+      .in_tag_i({issue_route[58 +: 64], issue_len, issue_route[2 +: 8], issue_route[0]}),
+      .out_valid_o(gate_out_valid), .out_ready_i(wr_req_ready_i), .out_row_o(gate_row),
+      .out_tag_o(gate_tag), .busy_o(gate_busy)
+    );
+    `WEFT_ASSERT(FactorsAreOfTheScratchpad,
+        !(issue_valid && issue_factor && (issue_is_acc || issue_garbage)))
+    `WEFT_ASSERT(FactorsHaveARow, !(issue_valid && factors_valid && (issue_factor || !issue_is_acc)))
+  end else begin : g_no_gate
+    assign factors_valid = 1'b0;
+    assign gate_ready = 1'b0;
+    assign gate_busy = 1'b0;
+    assign gate_out_valid = 1'b0;
+    assign gate_row = '0;
+    assign gate_tag = '0;
+  end
+
+  assign wr_req_valid_o = gate_out_valid || (issue_plain && data_valid && !issue_to_sp);
+  always_comb begin
+    wr_req_addr_o = issue_route[58 +: 64];
+    wr_req_data_o = issue_garbage ? '0 : issue_is_acc ? acc_row : sp_row;
+    wr_req_len_o = issue_full ? {issue_len[13:0], 2'b00} : issue_len;
+    wr_req_block_o = issue_route[2 +: 8];
+    wr_req_pool_en_o = issue_route[1];
+    wr_req_store_en_o = issue_route[0];
+    if (gate_out_valid) begin
+      wr_req_data_o = DATA_BITS'(gate_row);
+      {wr_req_addr_o, wr_req_len_o, wr_req_block_o, wr_req_store_en_o} = gate_tag;
+      wr_req_pool_en_o = 1'b0;
+    end
+  end
 
   assign sp_wr_valid_o = issue_to_sp && data_valid;
   assign sp_wr_row_o = issue_route[58 +: ROW_BITS];
   assign sp_wr_data_o = issue_garbage ? '0 : issue_is_acc ? scaled_narrow : sp_row[DIM*8-1:0];
   assign sp_wr_mask_o = ~({DIM{1'b1}} << issue_len);
 
-  assign busy_o = dispatch_valid || norm_valid || scale_valid || issue_valid || norm_busy;
+  assign busy_o = dispatch_valid || norm_valid || scale_valid || issue_valid || norm_busy ||
+      gate_busy;
 
   `WEFT_ASSERT_STREAM(WriteStable, wr_req_valid_o, wr_req_ready_i,
                       {wr_req_addr_o, wr_req_data_o, wr_req_len_o, wr_req_block_o, wr_req_pool_en_o,

@@ -15,7 +15,7 @@
 // the room for its own (arch/check_tokens.c refuses others).
 //
 // Issue: one per unit and cycle, in order. Completion: one per cycle for all units, execute before
-// load before store; config_ld, config_st and config_norm complete when they issue.
+// load before store; configurations of loads and stores complete when they issue.
 // busy_o: a ring has a command, except that a single preload whose compute has not come
 // does not count.
 //
@@ -31,6 +31,7 @@ module weft_token_queues #(
   parameter int STORE_ENTRIES = 4,
   parameter int ID_BITS = 5,
   parameter int TOKEN_BITS = 4,
+  parameter bit GATE = 1'b0,
   parameter bit TRACE = 1'b1
 ) (
   input  logic               clk_i,
@@ -83,10 +84,11 @@ module weft_token_queues #(
   output logic [31:0]        trace_done_index_o
 );
   // --- the command offered -----------------------------------------------------------------------
-  logic is_config, is_ld, is_ex, is_st, ld_room, ex_room, st_room, alloc_fire;
+  logic is_config, is_gate, is_ld, is_ex, is_st, ld_room, ex_room, st_room, alloc_fire;
   logic [1:0] kind;
   logic [31:0] alloc_index;
   assign is_config = alloc_funct_i == weft_isa_pkg::FUNCT_CONFIG_EX;
+  assign is_gate = GATE && alloc_funct_i == weft_isa_pkg::FUNCT_CONFIG_GATE;
   assign kind = alloc_rs1_i[weft_isa_pkg::CONFIG_EX_KIND_LSB+:2];
   assign is_ld = is_config ? kind == weft_isa_pkg::CONFIG_LD_KIND :
       alloc_funct_i == weft_isa_pkg::FUNCT_MVIN || alloc_funct_i == weft_isa_pkg::FUNCT_MVIN2 ||
@@ -96,7 +98,8 @@ module weft_token_queues #(
       alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_PRELOADED ||
       alloc_funct_i == weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
   assign is_st = is_config ? kind == weft_isa_pkg::CONFIG_ST_KIND ||
-      kind == weft_isa_pkg::CONFIG_NORM_KIND : alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT;
+      kind == weft_isa_pkg::CONFIG_NORM_KIND :
+      alloc_funct_i == weft_isa_pkg::FUNCT_MVOUT || is_gate;
   assign alloc_ready_o = is_ld ? ld_room : is_ex ? ex_room : is_st ? st_room : 1'b1;
   assign alloc_fire = alloc_valid_i && alloc_ready_o;
 
@@ -161,7 +164,7 @@ module weft_token_queues #(
     .ENTRIES(STORE_ENTRIES), .ID_BITS(ID_BITS), .INSTANT(1'b1), .TRACE(TRACE)
   ) u_store (
     .clk_i, .rst_ni,
-    .in_valid_i(alloc_valid_i && is_st), .in_ready_o(st_room), .in_config_i(is_config),
+    .in_valid_i(alloc_valid_i && is_st), .in_ready_o(st_room), .in_config_i(is_config || is_gate),
     .in_funct_i(alloc_funct_i), .in_rs1_i(alloc_rs1_i), .in_rs2_i(alloc_rs2_i),
     .in_index_i(alloc_index),
     .valid_o(st_valid_o), .ready_i(st_ready_i), .funct_o(st_funct_o), .rs1_o(st_rs1_o),

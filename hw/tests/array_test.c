@@ -337,7 +337,7 @@ static void builtins_are_good_and_survive_print(void **state) {
     assert_true(hw_array_check(&array, NULL, &diag));
     assert_survives_print(&array);
   }
-  assert_int_equal(count, 14);
+  assert_int_equal(count, 15);
   assert_null(hw_builtin_yaml(count));
 }
 

@@ -238,6 +238,9 @@ static void impossible_combinations_are_refused(void **state) {
       {"sync: {by: tokens}\nunits: {loop_matmul: false, loop_conv: false}\nstore: {order: completed}\n",
        "t:3:16: error: store.order completed is a wait of the reservation station; sync.by tokens needs store.order "
        "issued\n"},
+      {"units: {gate: true}\naccumulator: {narrow_reads: false, execute_reads: false}\n",
+       "t:1:15: error: units.gate true needs accumulator.narrow_reads true: it multiplies rows that leave as scaled "
+       "int8\n"},
       {"units: {normaliser: true, activation: false}\n",
        "t:1:21: error: units.normaliser true needs units.activation true: layer norm, softmax and GELU are "
        "activations\n"},

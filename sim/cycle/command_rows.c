@@ -2,16 +2,17 @@
 // The local rows that a command touches (hw/rtl/weft_command_rows.sv).
 //
 // Range a is the destination of commands that have one, else the first operand; range b is the operand of a preload or
-// a mvout_spad, else the second operand. Strides count as rows * stride, so a range may end up to a stride late; ranges
-// that run over the row field end with it.
+// a mvout_spad, the other factors of a gated store, else the second operand. Strides count as rows * stride, so a range
+// may end up to a stride late; ranges that run over the row field end with it.
 //   mvin          a: destination, with the rows that pixel repetition writes below it
-//   mvout         a: source; pooled and image stores read orows * ocols rows
+//   mvout         a: source; pooled and image stores read orows * ocols rows; b: gated rows of the scratchpad
 //   mvout_spad    a: destination, b: source
 //   preload       a: C, b: operand (columns count too where it is read transposed)
 //   compute       a: A (rows or, transposed, columns times the stride of A), b: D or B
 #include "sim/cycle/command_rows.h"
 
 #include "arch/config.h"
+#include "arch/local.h"
 #include "isa/isa_fields.h"
 
 // Operand registers of commands on local memory: address, columns, rows.
@@ -56,7 +57,13 @@ static cycle_row_range loaded_rows(const hw_derived *d, bool pixel_repeat, const
 static cycle_rows stored_rows(const hw_derived *d, const cycle_row_config *config, uint64_t rs2) {
   uint16_t rows = config->image ? config->image_rows : rows_of(rs2);
   uint64_t length = further_blocks(d, cols_of(rs2)) * d->dim + rows;
-  return (cycle_rows){.a = range_of(d, local_of(rs2), length), .b = CYCLE_NO_ROWS};
+  cycle_rows touched = {.a = range_of(d, local_of(rs2), length), .b = CYCLE_NO_ROWS};
+  const arch_local from = arch_local_decode(d, local_of(rs2));
+  if (config->gate && !config->image && arch_local_narrows(&from)) {
+    const uint32_t mask = (UINT32_C(1) << d->row_bits) - 1;
+    touched.b = range_of(d, (local_of(rs2) + config->gate_offset) & mask, length);
+  }
+  return touched;
 }
 
 static cycle_rows spad_stored_rows(const hw_derived *d, uint64_t rs1, uint64_t rs2) {
@@ -141,6 +148,10 @@ void cycle_command_rows_configure(cycle_row_config *config, bool max_pool, isa_i
       break;
     case ISA_CONFIG_ST:
       configure_store(config, max_pool, rs1, rs2);
+      break;
+    case ISA_CONFIG_GATE:
+      config->gate = isa_get_config_gate_on(rs1, rs2);
+      config->gate_offset = (uint32_t)isa_get_config_gate_offset(rs1, rs2);
       break;
     default:  // the normaliser has no rows
       break;

@@ -30,6 +30,8 @@ typedef struct cycle_row_config {
   uint16_t a_stride, c_stride, image_rows;
   uint16_t block_stride[ARCH_LOAD_STATES];
   uint8_t pixel_repeats[ARCH_LOAD_STATES];
+  bool gate;
+  uint32_t gate_offset;  // scratchpad row less accumulator row
 } cycle_row_config;
 
 static inline bool cycle_rows_overlap(cycle_row_range x, cycle_row_range y) {

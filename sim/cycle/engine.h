@@ -99,6 +99,7 @@ typedef struct cycle_store_row {
   uint16_t len;
   uint8_t act, block, cmd, stats_id;
   bool to_sp, pool, store;
+  bool factor;  // the row multiplies the next one; the address is the scale of the products
 } cycle_store_row;
 
 // A row on its way to the DMA writer (wr_req_*); the bytes are borrowed until the writer took it.

@@ -251,7 +251,7 @@ sim_class cycle_station_class(isa_id insn) {
   return class_of[isa_insn_at(insn)->unit];
 }
 
-static bool is_config(isa_id insn) { return isa_insn_at(insn)->funct == ISA_FUNCT_CONFIG_EX; }
+static bool is_config(isa_id insn) { return isa_configures(isa_insn_at(insn)->funct); }
 
 static uint64_t free_entries(const cycle_engine *c, uint64_t now, const file *f) {
   return f->all & ~(f->valid | (cycle_station_freed(c, now) ? f->freed : 0));

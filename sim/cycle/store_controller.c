@@ -30,6 +30,8 @@ const char *const cycle_store_controller_causes[CYCLE_CAUSES] = {
 // A mvout under way.
 typedef struct store_command {
   bool pooled, image, to_sp;
+  bool gated;   // each row comes behind one of factors
+  bool behind;  // of a gated row: its factors are requested
   uint32_t laddr, cols, blocks, rows;
   uint8_t norm, norm_collect;  // statistics command of the last block of a row and of those before it
   uint64_t base, stride;
@@ -84,11 +86,11 @@ bool cycle_store_busy(const cycle_engine *c) {
 // ---- configuration
 
 static bool is_config(const cycle_issue *command) {
-  return command->insn == ISA_CONFIG_ST || command->insn == ISA_CONFIG_NORM;
+  return command->insn == ISA_CONFIG_ST || command->insn == ISA_CONFIG_NORM || command->insn == ISA_CONFIG_GATE;
 }
 
 static void configure(const cycle_engine *c, store *s, const cycle_issue *command) {
-  if (command->insn == ISA_CONFIG_ST || c->array->units.normaliser)
+  if (command->insn != ISA_CONFIG_NORM || c->array->units.normaliser)
     arch_config_apply(&s->config, command->insn, command->rs1, command->rs2);
 }
 
@@ -105,7 +107,7 @@ static uint32_t requests_of(const cycle_engine *c, const store *s, const arch_lo
   const arch_store_config *g = &s->config.store;
   bool statistics = c->array->units.normaliser && !from->garbage && from->accumulator && from->norm != ARCH_NORM_NONE;
   if (n->cols == 0) return 0;
-  if (!n->pooled) return n->rows * n->blocks;
+  if (!n->pooled) return n->rows * n->blocks << n->gated;
   return statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
 }
 
@@ -140,6 +142,7 @@ static void take_up(const cycle_engine *c, store *s, const cycle_issue *command)
   bool norm = c->array->units.normaliser && !from.garbage && !to_sp;
   n->norm = norm ? (uint8_t)from.norm : ARCH_NORM_NONE;
   n->norm_collect = (uint8_t)ref_norm_collecting((arch_norm)n->norm);
+  n->gated = g->gate && !n->pooled && !n->image && !to_sp && arch_local_narrows(&from);
   n->count = requests_of(c, s, &from);
 }
 
@@ -162,6 +165,12 @@ static uint32_t source_address(const cycle_engine *c, const store_command *n, ui
   return isa_local_with_norm(local, last_block ? n->norm : n->norm_collect);
 }
 
+// The scratchpad row of the other factors.
+static uint32_t factor_address(const cycle_engine *c, const arch_store_config *g, const store_command *n) {
+  const uint32_t rows = (UINT32_C(1) << c->d.row_bits) - 1;
+  return (n->laddr + source_row(c, g, n) + (uint32_t)g->gate_offset) & rows;
+}
+
 static bool last_in_window(const arch_store_config *g, const store_command *n) {
   return n->wcol == g->pool_size - 1 && n->wrow == g->pool_size - 1;
 }
@@ -179,6 +188,11 @@ static const cycle_store_row *request_of(const cycle_engine *c, store *s) {
   r->block = (uint8_t)n->block;
   r->pool = n->pooled && (n->wrow != 0 || n->wcol != 0);
   r->store = n->pooled ? last_in_window(g, n) : last_block;
+  r->factor = n->gated && !n->behind;
+  if (!r->factor) return r;
+  r->address = g->gate_scale;
+  r->laddr = factor_address(c, g, n);
+  r->store = false;
   return r;
 }
 
@@ -193,6 +207,8 @@ static bool next_position(const arch_store_config *g, store_command *n) {
   if (n->pooled)
     return advance(&n->wcol, g->pool_size) && advance(&n->wrow, g->pool_size) && advance(&n->pocol, g->pool_ocols) &&
            advance(&n->porow, g->pool_orows);
+  n->behind = n->gated && !n->behind;
+  if (n->behind) return false;
   if (!advance(&n->block, n->blocks)) return false;
   if (n->image && advance(&n->pocol, g->ocols)) n->porow++;
   return advance(&n->row, n->rows);

@@ -6,6 +6,8 @@
 //                accumulator rows:      normaliser --> scale units ---- +
 //                execute's rows:        normaliser --> scale units --> operands
 //
+// A row of factors is kept where it would leave (`factors`); the row behind it passes the gate (weft_row_gate.sv, a
+// pipeline) on its way to the writer. Other rows wait until the gate is empty.
 // A row is one record from its request to its end; the queues hold numbers of records. Its bytes are taken when its
 // bank read is: as the writer wants them if nothing else decides on them, else as int32 until it passes the normaliser.
 // Steps go from the issue queue back to the norm queue, then dispatch; all queues but issue are without PIPE, so the
@@ -50,6 +52,9 @@ struct cycle_store_path {
   record_queue dispatch, norm, scale, issue;
   cycle_normaliser normaliser;
   cycle_acc_scale units;
+  record_queue gate;
+  bool has_gate, has_factors;
+  uint16_t factors;      // record of the row that multiplies the next one
   uint32_t inside;       // rows behind dispatch, of stores and operands
   uint64_t write_asked;  // cycle + 1 in which a row last asked for a write of the scratchpad
   store_record *records;
@@ -66,8 +71,8 @@ typedef struct cycle_store_path path;
 
 // ---- life
 
-static void queue_init(record_queue *q, uint32_t capacity, bool pipe) {
-  cycle_queue_init(&q->q, capacity, 1, pipe);
+static void queue_init(record_queue *q, uint32_t capacity, uint32_t latency, bool pipe) {
+  cycle_queue_init(&q->q, capacity, latency, pipe);
   q->record = WF_NEW_ARRAY(cycle_queue_slots(&q->q), uint16_t);
 }
 
@@ -78,6 +83,7 @@ static void queue_free(record_queue *q) {
 
 static void create_records(cycle_engine *c, path *p) {
   uint32_t count = DISPATCH + p->norm.q.capacity + p->scale.q.capacity + p->issue.q.capacity;
+  if (p->has_gate) count += p->gate.q.capacity + 1;
   p->records = WF_NEW_ARRAY(count, store_record);
   p->unused = WF_NEW_ARRAY(count, uint16_t);
   for (uint32_t i = 0; i < count; i++) p->unused[p->unused_count++] = (uint16_t)i;
@@ -97,10 +103,13 @@ static void create_records(cycle_engine *c, path *p) {
 void cycle_store_path_create(cycle_engine *c) {
   path *p = c->store_path = WF_NEW(path);
   uint32_t delay = c->array->scratchpad.read_delay;
-  queue_init(&p->dispatch, DISPATCH, false);
-  queue_init(&p->norm, delay + 2, false);
-  queue_init(&p->scale, delay + 2, false);
-  queue_init(&p->issue, delay + 1, true);
+  queue_init(&p->dispatch, DISPATCH, 1, false);
+  queue_init(&p->norm, delay + 2, 1, false);
+  queue_init(&p->scale, delay + 2, 1, false);
+  p->has_gate = c->array->units.gate;
+  queue_init(&p->issue, (delay + 1) << p->has_gate, 1, true);
+  const uint32_t stages = c->array->accumulator.scale_latency;
+  if (p->has_gate) queue_init(&p->gate, stages, stages, true);
   cycle_normaliser_init(&p->normaliser, c->array->units.normaliser, c->d.norm_stats);
   cycle_acc_scale_init(&p->units, c->array, c->d.dim);
   create_records(c, p);
@@ -113,6 +122,7 @@ void cycle_store_path_destroy(cycle_engine *c) {
   queue_free(&p->norm);
   queue_free(&p->scale);
   queue_free(&p->issue);
+  if (p->has_gate) queue_free(&p->gate);
   cycle_normaliser_free(&p->normaliser);
   cycle_acc_scale_free(&p->units);
   wf_free(p->records);
@@ -125,7 +135,7 @@ void cycle_store_path_destroy(cycle_engine *c) {
 
 bool cycle_store_path_busy(const cycle_engine *c, uint64_t now) {
   const path *p = c->store_path;
-  return p->dispatch.q.count + p->norm.q.count + p->scale.q.count + p->issue.q.count > 0 ||
+  return p->dispatch.q.count + p->norm.q.count + p->scale.q.count + p->issue.q.count + p->gate.q.count > 0 ||
          now < p->normaliser.idle_from;
 }
 
@@ -199,10 +209,40 @@ static bool to_writer(cycle_engine *c, uint64_t now, const store_record *r) {
   return true;
 }
 
-static bool issue(cycle_engine *c, uint64_t now, path *p) {
+// ---- the gate
+
+static bool leave_gate(cycle_engine *c, uint64_t now, path *p) {
+  if (!cycle_queue_valid(&p->gate.q, now) || !to_writer(c, now, &p->records[head_of(&p->gate)])) return false;
+  forget(p, pop(&p->gate, now));
+  return true;
+}
+
+static bool keep_factors(cycle_engine *c, uint64_t now, path *p, const store_record *r) {
+  cycle_local_sp_store_taken(c, now, r->bank);
+  p->factors = pop(&p->issue, now);
+  p->has_factors = true;
+  return true;
+}
+
+static bool enter_gate(cycle_engine *c, uint64_t now, path *p, const store_record *r) {
+  if (!cycle_queue_room(&p->gate.q, now)) return false;
+  const store_record *by = &p->records[p->factors];
+  const float scale = ref_float_of_bits((uint32_t)by->row.address);
+  for (uint32_t j = 0; c->data && j < r->row.len; j++) r->narrow[j] = ref_gate(r->narrow[j], by->narrow[j], scale);
+  cycle_acc_scale_pop(&p->units, now);
+  push(&p->gate, now, pop(&p->issue, now));
+  p->has_factors = false;
+  forget(p, p->factors);
+  return true;
+}
+
+static bool issue_head(cycle_engine *c, uint64_t now, path *p, bool gate_busy) {
   if (!cycle_queue_valid(&p->issue.q, now)) return false;
   const store_record *r = &p->records[head_of(&p->issue)];
   if (!row_is_there(c, now, p, r)) return false;
+  if (r->row.factor) return keep_factors(c, now, p, r);
+  if (p->has_factors) return enter_gate(c, now, p, r);
+  if (gate_busy) return false;
   if (!(r->row.to_sp ? to_scratchpad(c, now, p, r) : to_writer(c, now, r))) return false;
   if (r->acc) {
     assert(cycle_acc_scale_row(&p->units).slot == head_of(&p->issue));
@@ -212,6 +252,12 @@ static bool issue(cycle_engine *c, uint64_t now, path *p) {
   }
   forget(p, pop(&p->issue, now));
   return true;
+}
+
+static bool issue(cycle_engine *c, uint64_t now, path *p) {
+  const bool gate_busy = p->gate.q.count != 0;
+  const bool left = gate_busy && leave_gate(c, now, p);
+  return issue_head(c, now, p, gate_busy) || left;
 }
 
 // ---- scale queue and the normaliser's queue: into the scale units and the issue queue
@@ -313,6 +359,8 @@ static bool enter(cycle_engine *c, uint64_t now, path *p) {
 static uint64_t next_change(const path *p, uint64_t now) {
   uint64_t next = CYCLE_NEVER, scaled = cycle_acc_scale_next(&p->units);
   if (scaled > now) next = scaled;
+  const uint64_t gated = p->gate.q.count == 0 ? CYCLE_NEVER : cycle_queue_next(&p->gate.q);
+  if (gated > now && gated < next) next = gated;
   return p->normaliser.idle_from > now && p->normaliser.idle_from < next ? p->normaliser.idle_from : next;
 }
 

@@ -235,7 +235,7 @@ bool cycle_tokens_full(const cycle_engine *c, sim_class unit) {
 
 static place place_of(cycle_tokens *t, const cycle_front_command *command, sim_class unit, uint32_t id) {
   const isa_insn *insn = isa_insn_at(command->insn);
-  const bool configures = insn->funct == ISA_FUNCT_CONFIG_EX;
+  const bool configures = isa_configures(insn->funct);
   return (place){
       .command = {.insn = command->insn, .id = (uint8_t)id, .rs1 = command->rs1, .rs2 = command->rs2 & ~insn->tokens},
       .tokens = arch_tokens_of(insn, command->rs2),

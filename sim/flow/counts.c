@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows and multiply-accumulates of commands: see counts.h.
 //
-//   store    rows x blocks of its source; pooling: the elements of all windows that lie in the image
-//   preload  the rows of D, and those of C when its results leave the mesh
-//   compute  the rows of A and B; rows(A) x columns(A) x side products
+//   store    rows x blocks of its source, and of the other factors where it is gated; pooling: the elements of all
+//   windows that lie in the image preload  the rows of D, and those of C when its results leave the mesh compute  the
+//   rows of A and B; rows(A) x columns(A) x side products
 // A sum in the accumulator reads the row that it writes. Rows of loads come burst by burst, as the load unit says.
 #include "sim/flow/counts.h"
 
@@ -57,6 +57,8 @@ static void count_store(flow_engine *e, const cycle_front_command *k) {
   else if (!to_sp && s->pool_size != 0)
     rows = (uint64_t)s->orows * s->ocols * blocks_of(e, cols);
   if (!place.garbage) read_rows(&e->counts, &place, rows);
+  if (s->gate && !to_sp && arch_config_store_mode(s) == ARCH_STORE_ROWS && arch_local_narrows(&place))
+    e->counts.sp_reads += rows;
   if (to_sp) e->counts.sp_writes += rows;
 }
 

@@ -194,6 +194,7 @@ typedef struct flow_block {
   uint8_t norm;                      // arch_norm: what it does at the normaliser
   bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
   bool statistics;                   // ends at the normaliser
+  bool gated, factors;               // factors: the row multiplies that of the next block
   bool ends;                         // the last one of its command
 } flow_block;
 
@@ -202,7 +203,7 @@ typedef struct flow_store {
   arch_config config;
   bool active, waking;
   uint8_t slot;
-  bool acc, full, to_sp, pooled, image, garbage, statistics;
+  bool acc, full, to_sp, pooled, image, garbage, statistics, gated;
   uint8_t norm;  // arch_norm of the last block of a row
   flow_time normaliser_free;
   uint32_t laddr, cols, blocks, rows, count, position;
@@ -210,7 +211,7 @@ typedef struct flow_store {
   flow_time start, left_queue;
   uint32_t requested, dispatched, entered, scaled, sent;
   flow_block block[FLOW_BLOCKS];
-  uint32_t dispatch_room, norm_room, issue_room, latency;
+  uint32_t dispatch_room, norm_room, issue_room, latency, gate_latency;
   uint32_t read;    // a row of the scratchpad is there
   uint32_t passes;  // cycles of a block in the normaliser that does nothing there
   // The row that the writer has.

@@ -51,7 +51,7 @@ void flow_station_create(flow_engine *e) {
   }
   for (unsigned insn = 0; insn < ISA_ID_COUNT; insn++) {
     e->class_of[insn] = (uint8_t)class_of((isa_id)insn);
-    e->configures[insn] = isa_insn_at((isa_id)insn)->funct == ISA_FUNCT_CONFIG_EX;
+    e->configures[insn] = isa_configures(isa_insn_at((isa_id)insn)->funct);
   }
 }
 

@@ -10,7 +10,8 @@
 //   entered     room in the scale queue (read_delay + 2), behind the normaliser (2), and in it: a row that it takes
 //               statistics of keeps it for as long as it computes (STATISTICS)
 //   scaled      room in the issue queue (read_delay + 1) and in the scale units
-//   sent        a scale unit's latency later, or when the scratchpad has answered, and the writer is free
+//   sent        a scale unit's latency later, or when the scratchpad has answered, and the writer is free; of a gated
+//               row, which comes behind a block of factors, the gate's latency later still (GATE)
 // A row's bursts are offered 3 cycles after its last block, one after the other; the writer takes the next row 3 cycles
 // before the last beat (WRITER).
 #include "arch/local.h"
@@ -30,8 +31,8 @@ void flow_store_create(flow_engine *e) {
   const uint32_t delay = a->scratchpad.read_delay;
   s->dispatch_room = DISPATCH;
   s->norm_room = delay + 2;
-  s->issue_room = delay + 1;
-  s->latency = a->accumulator.scale_latency;
+  s->issue_room = (delay + 1) << a->units.gate;
+  s->latency = s->gate_latency = a->accumulator.scale_latency;
   s->read = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? delay + 1 : 2;
   s->passes = cycle_normaliser_cycles(ARCH_NORM_NONE);
   if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
@@ -54,7 +55,7 @@ static uint32_t blocks_wanted(const flow_engine *e) {
   const flow_store *s = &e->store;
   const arch_store_config *g = &s->config.store;
   if (s->cols == 0) return 0;
-  if (!s->pooled) return s->rows * s->blocks;
+  if (!s->pooled) return s->rows * s->blocks << s->gated;
   return s->statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
 }
 
@@ -77,11 +78,14 @@ static void decode(flow_engine *e, const cycle_front_command *command) {
   s->full = s->acc && from.full && e->array->accumulator.full_reads;
   s->statistics = e->array->units.normaliser && s->acc && from.norm != ARCH_NORM_NONE;
   s->norm = (uint8_t)(s->statistics ? from.norm : ARCH_NORM_NONE);
+  s->gated = g->gate && !s->pooled && !s->image && !s->to_sp && arch_local_narrows(&from);
   s->count = blocks_wanted(e);
   s->position = 0;
 }
 
-static bool is_config(isa_id insn) { return insn == ISA_CONFIG_ST || insn == ISA_CONFIG_NORM; }
+static bool is_config(isa_id insn) {
+  return insn == ISA_CONFIG_ST || insn == ISA_CONFIG_NORM || insn == ISA_CONFIG_GATE;
+}
 
 static void leave(flow_engine *e, flow_time cycle) {
   e->store.left_queue = cycle;
@@ -96,7 +100,7 @@ static bool take_up(flow_engine *e) {
   const flow_time from = flow_later(head->issue, s->left_queue);
   const flow_time start = flow_event(e->log, flow_after(from, 1, FLOW_W_STORE_START));
   if (is_config(head->command.insn)) {
-    if (head->command.insn == ISA_CONFIG_ST || e->array->units.normaliser)
+    if (head->command.insn != ISA_CONFIG_NORM || e->array->units.normaliser)
       arch_config_apply(&s->config, head->command.insn, head->command.rs1, head->command.rs2);
     flow_station_take(e, SIM_CLASS_STORE);
     leave(e, start);
@@ -132,7 +136,8 @@ static void place_pooled(const flow_engine *e, const flow_store *s, flow_block *
 }
 
 static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b) {
-  const uint32_t row = s->blocks == 1 ? s->position : s->position / s->blocks, block = s->position - row * s->blocks;
+  const uint32_t position = s->position >> s->gated;
+  const uint32_t row = s->blocks == 1 ? position : position / s->blocks, block = position - row * s->blocks;
   const uint32_t source = s->laddr + block * e->d.dim + row;
   const bool last = block + 1 == s->blocks;
   const uint32_t length = last ? s->cols - block * e->d.dim : e->d.dim;
@@ -145,6 +150,15 @@ static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b
   b->norm = last ? s->norm : (uint8_t)ref_norm_collecting((arch_norm)s->norm);
   b->bank =
       (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
+}
+
+// The other factors of the block that comes next.
+static void place_factors(const flow_engine *e, const flow_store *s, flow_block *b) {
+  const uint32_t position = s->position / 2, row = position / s->blocks, block = position % s->blocks;
+  const uint32_t source = s->laddr + (uint32_t)s->config.store.gate_offset + block * e->d.dim + row;
+  b->acc = false;
+  b->factors = true;
+  b->bank = (uint8_t)((source & (e->d.sp_rows - 1)) >> e->sp_shift);
 }
 
 static void request_block(flow_engine *e) {
@@ -160,9 +174,12 @@ static void request_block(flow_engine *e) {
                     .garbage = s->garbage,
                     .to_sp = s->to_sp,
                     .statistics = s->statistics,
+                    .gated = s->gated,
                     .ends = s->position + 1 == s->count};
   if (s->pooled)
     place_pooled(e, s, b);
+  else if (s->gated && s->position % 2 == 0)
+    place_factors(e, s, b);
   else
     place_plain(e, s, b);
   s->requested++;
@@ -260,9 +277,11 @@ static bool send(flow_engine *e) {
   flow_time cycle = flow_after(b->scaled, b->acc ? s->latency : 1, FLOW_W_STORE_PATH);
   if (!b->acc && !b->garbage) cycle = flow_later(cycle, flow_after(b->dispatched, s->read, FLOW_W_STORE_PATH));
   if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->sent));
-  if (!b->to_sp) cycle = flow_later(cycle, s->writer_free);
+  if (!b->to_sp && !b->gated) cycle = flow_later(cycle, s->writer_free);
   b->sent = b->statistics ? b->scaled : cycle;
   s->sent++;
+  if (b->gated && !b->factors)
+    cycle = flow_later(flow_after(cycle, s->gate_latency, FLOW_W_STORE_PATH), s->writer_free);
   if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
   if (!b->writes) return true;
   s->sending = true;

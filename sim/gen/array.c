@@ -119,6 +119,7 @@ void sim_gen_array(uint64_t seed, hw_array *a) {
     draw_bus(r, a);
     sim_gen_memory_timing(sim_gen_bits(r), a);
     a->load.packed_int4 = sim_gen_one_in(r, 2);
+    a->units.gate = a->accumulator.narrow_reads && sim_gen_one_in(r, 2);
     snprintf(a->name, sizeof a->name, "random-%llu", (unsigned long long)seed);
     wf_diag silent = wf_diag_to(NULL);
     if (hw_array_check(a, NULL, &silent)) return;

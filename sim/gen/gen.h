@@ -42,6 +42,7 @@ typedef enum {
   GEN_PIXEL_REPEAT,
   GEN_SCALE,   // of loads
   GEN_PACKED,  // loads of int4
+  GEN_GATE,    // stores times rows of the scratchpad
   GEN_TRANSPOSE,
   GEN_NORM,
   GEN_EXECUTE_READS_ACC,

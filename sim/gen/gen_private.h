@@ -54,6 +54,7 @@ void sim_gen_config_ld(sim_gen *g, unsigned state);
 void sim_gen_mvin(sim_gen *g);
 void sim_gen_config_st(sim_gen *g);
 void sim_gen_mvout(sim_gen *g);
+void sim_gen_gated_stores(sim_gen *g);
 void sim_gen_mvout_spad(sim_gen *g);
 void sim_gen_norm_store(sim_gen *g);
 void sim_gen_products(sim_gen *g);

@@ -85,8 +85,18 @@ static bool store_bytes(sim_gen_judge *j, const store *s, uint64_t address) {
          sim_judge_memory(j, address, (uint64_t)s->cols * (full ? j->derived.acc_bytes : j->derived.input_bytes), true);
 }
 
+// The rows of the scratchpad that a gate multiplies by.
+static bool gate_rows(sim_gen_judge *j, const store *s) {
+  if (!s->state->gate || !arch_local_narrows(&s->from)) return true;
+  const store factors = {.cols = s->cols};
+  for (uint32_t i = 0; i < s->rows; i++)
+    if (!store_source(j, &factors, (int64_t)s->from.row + s->state->gate_offset + i)) return false;
+  return true;
+}
+
 static bool store_rows(sim_gen_judge *j, const store *s) {
   if (s->rows == 0) return sim_judge_fail(j, "a store of nothing");
+  if (!gate_rows(j, s)) return false;
   if (s->from.garbage && s->rows > 1) return sim_judge_fail(j, "stores garbage behind row 0");
   for (uint32_t i = 0; i < s->rows; i++)
     if (!store_source(j, s, (int64_t)s->from.row + i) || !store_bytes(j, s, s->dram + i * s->state->stride_bytes))
@@ -326,6 +336,7 @@ bool sim_judge_primitive(sim_gen_judge *j, isa_id id, uint64_t rs1, uint64_t rs2
     case ISA_CONFIG_LD:
     case ISA_CONFIG_ST:
     case ISA_CONFIG_NORM:
+    case ISA_CONFIG_GATE:
       j->completions--;
       return true;
     case ISA_MVIN:

@@ -153,6 +153,37 @@ void sim_gen_mvout(sim_gen *g) {
   sim_gen_commit(g);
 }
 
+// ---- stores through the gate
+
+static void put_config_gate(sim_gen *g, bool on, int64_t offset) {
+  uint64_t rs1 = 0, rs2 = 0;
+  isa_init_config_gate(&rs1, &rs2);
+  isa_set_config_gate_on(&rs1, &rs2, on);
+  isa_set_config_gate_offset(&rs1, &rs2, (uint64_t)offset & UINT32_MAX);
+  isa_set_config_gate_scale(&rs1, &rs2, sim_gen_one_in(&g->r, 2) ? sim_gen_scale(g) : sim_gen_wild_scale(g));
+  sim_gen_put(g, ISA_FUNCT_CONFIG_GATE, rs1, rs2);
+}
+
+static void put_gated_store(sim_gen *g, uint32_t local, const shape *s) {
+  sim_gen_put(g, ISA_FUNCT_MVOUT, draw_address(g, g->output, g->output_bytes, s->bytes),
+              sim_gen_operand(local, s->rows, s->cols));
+}
+
+// On, a store or two, now and then one that the gate lets through, off. Loops find the gate off.
+void sim_gen_gated_stores(sim_gen *g) {
+  if (!g->array->units.gate || arch_config_store_mode(&sim_gen_config(g)->store) != ARCH_STORE_ROWS) return;
+  for (int64_t n = sim_gen_in(&g->r, 1, 3); n > 0; n--) {
+    const shape s = store_shape(g, false);
+    const uint32_t from = sim_gen_local(g, true, s.extent), by = sim_gen_local(g, false, s.extent);
+    if (s.bytes > g->output_bytes || from == ARCH_LOCAL_GARBAGE || by == ARCH_LOCAL_GARBAGE) break;
+    put_config_gate(g, true, (int64_t)isa_local_row(by) - (int64_t)isa_local_row(from));
+    put_gated_store(g, from, &s);
+    if (sim_gen_one_in(&g->r, 4)) put_gated_store(g, by, &s);
+  }
+  put_config_gate(g, false, 0);
+  sim_gen_commit(g);
+}
+
 void sim_gen_mvout_spad(sim_gen *g) {
   bool acc = sim_gen_one_in(&g->r, 2) && g->array->accumulator.narrow_reads;
   if (g->array->isa.revision != 2) return;

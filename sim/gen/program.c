@@ -28,6 +28,7 @@ const char *sim_gen_feature_name(sim_gen_feature feature) {
       [GEN_PIXEL_REPEAT] = "pixel-repeat",
       [GEN_SCALE] = "scale",
       [GEN_PACKED] = "packed",
+      [GEN_GATE] = "gate",
       [GEN_TRANSPOSE] = "transpose",
       [GEN_NORM] = "norm",
       [GEN_EXECUTE_READS_ACC] = "execute-reads-acc",
@@ -349,6 +350,7 @@ static const choice choices[] = {
     {10, sim_gen_mvin, GEN_FEATURES, 1 << GEN_LOADS},
     {3, sim_gen_config_st, GEN_FEATURES, 1 << GEN_STORES | 1 << GEN_CONFIGS},
     {8, sim_gen_mvout, GEN_FEATURES, 1 << GEN_STORES},
+    {1, sim_gen_gated_stores, GEN_GATE, 1 << GEN_STORES},
     {1, sim_gen_mvout_spad, GEN_SPAD_STORE, 1 << GEN_STORES},
     {1, sim_gen_norm_store, GEN_NORM, 1 << GEN_STORES},
     {12, sim_gen_products, GEN_EXECUTE, 1 << GEN_PRODUCTS},
@@ -359,11 +361,17 @@ static const choice choices[] = {
 };
 enum { CHOICES = sizeof choices / sizeof choices[0] };
 
+// A choice that the array has no unit for would draw nothing, but take a number.
+static bool is_allowed(const sim_gen *g, const choice *c) {
+  if (c->feature == GEN_GATE && !g->array->units.gate) return false;
+  return c->feature == GEN_FEATURES || sim_gen_has(g, (sim_gen_feature)c->feature);
+}
+
 // A program leans towards some kinds of commands and may do without others.
 static void draw_weights(sim_gen *g, unsigned weights[CHOICES]) {
   uint32_t only = g->options.only;
   for (size_t i = 0; i < CHOICES; i++) {
-    bool allowed = choices[i].feature == GEN_FEATURES || sim_gen_has(g, (sim_gen_feature)choices[i].feature);
+    bool allowed = is_allowed(g, &choices[i]);
     if (only != 0) allowed = allowed && (choices[i].parts & only) != 0;
     weights[i] = allowed ? choices[i].weight * (unsigned)sim_gen_in(&g->r, 0, 4) : 0;
     if (allowed && only != 0) weights[i]++;

@@ -48,6 +48,15 @@ static races_touched stored(const hw_derived *d, const arch_store_config *state,
                      .count = stored_count(state, (uint32_t)isa_get_mvout_rows(p->rs1, p->rs2)),
                      .blocks = blocks_of(d, cols),
                      .block_stride = d->dim});
+  if (cols == 0 || !state->gate || !arch_local_narrows(&from) || arch_config_store_mode(state) != ARCH_STORE_ROWS)
+    return t;
+  const arch_local factors = {.row = from.row};
+  add(&t, &factors,
+      (races_rows){.first = state->gate_offset,
+                   .stride = 1,
+                   .count = (uint32_t)isa_get_mvout_rows(p->rs1, p->rs2),
+                   .blocks = blocks_of(d, cols),
+                   .block_stride = d->dim});
   return t;
 }
 

@@ -37,6 +37,11 @@ int32_t ref_iexp(int32_t q, int32_t qln2, int32_t qln2_inverse, int32_t qb, int3
 int32_t ref_igelu(int32_t q, int32_t qb, int32_t qc);
 int32_t ref_floor_sqrt(int32_t value);
 
+// clip_int8(scale * (a * b)), rounded to the nearest even integer: what a gate makes of two int8 elements.
+static inline int8_t ref_gate(int8_t a, int8_t b, float scale) {
+  return ref_clip_int8(ref_scale_int32((int32_t)a * b, scale));
+}
+
 // out[n] = clip_int8(scale * (relu ? max(in[n], 0) : in[n]))
 void ref_scale_row(size_t count, const int32_t *in, float scale, bool relu, int8_t *out);
 

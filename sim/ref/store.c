@@ -3,6 +3,7 @@
 // scratchpad. See docs/ref-engine.md.
 #include <string.h>
 
+#include "sim/ref/numeric.h"
 #include "sim/ref/state.h"
 
 typedef struct store {
@@ -42,6 +43,16 @@ static void read_narrow(ref_engine *ref, const arch_local *from, int64_t row, ui
     memcpy(out, ref_spad_row(ref, row), count);
 }
 
+// Lanes [0, count) of a row on its way to memory: behind the gate, where that is on.
+static void read_gated(ref_engine *ref, const store *s, int64_t row, uint32_t count, int8_t *out) {
+  const arch_store_config *c = s->state;
+  read_narrow(ref, &s->from, row, count, out);
+  if (!c->gate || !arch_local_narrows(&s->from) || arch_config_store_mode(c) != ARCH_STORE_ROWS) return;
+  const int8_t *factors = ref_spad_row(ref, row + c->gate_offset);
+  const float scale = ref_float_of_bits(c->gate_scale);
+  for (uint32_t j = 0; j < count; j++) out[j] = ref_gate(out[j], factors[j], scale);
+}
+
 static void write_memory(ref_engine *ref, uint64_t address, const void *bytes, size_t length) {
   arch_memory_write(ref->memory, address, bytes, length);
   ref->counters.written_bytes += (uint32_t)length;
@@ -66,7 +77,7 @@ static void store_row(ref_engine *ref, const store *s, uint32_t n, uint64_t addr
   memset(ref->row, 0, s->cols);
   for (uint32_t first = 0; first < s->cols && !s->from.garbage; first += dim) {
     uint32_t count = s->cols - first < dim ? s->cols - first : dim;
-    read_narrow(ref, &s->from, (int64_t)s->from.row + n + first, count, ref->row + first);
+    read_gated(ref, s, (int64_t)s->from.row + n + first, count, ref->row + first);
   }
   write_memory(ref, address, ref->row, s->cols);
 }

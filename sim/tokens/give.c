@@ -202,7 +202,7 @@ uint64_t tokens_giver_command(tokens_giver *g, const isa_insn *insn, uint64_t rs
   g->all[g->count] = (given){{0}};
   if (insn->tokens != 0)
     move(g, arch_unit_of(insn), insn, rs1, rs2);
-  else if (insn->funct == ISA_FUNCT_CONFIG_EX)
+  else if (isa_configures(insn->funct))
     cycle_command_rows_configure(&g->config, g->array->units.max_pool, insn->id, rs1, rs2);
   return g->count++;
 }

@@ -496,6 +496,7 @@ static void describe(hw_array *a) {
   a->load.scale_units = T_LOAD_SCALE_UNITS;
   a->load.scale_latency = T_LOAD_SCALE_LATENCY;
   a->load.packed_int4 = T_PACKED_INT4;
+  a->units.gate = T_GATE;
   a->dma.bus_bits = T_BUS_BITS;
   a->dma.max_burst_bytes = T_MAX_BURST_BYTES;
   a->dma.reads_in_flight = T_READS_IN_FLIGHT;

@@ -140,6 +140,31 @@ static void test_packed_loads(void **state) {
   expect_spad(2, "0 0 -1 -8");
 }
 
+// Behind scale, activation and saturation; -7.5 becomes -8. Rows that leave as they are pass the gate.
+static void test_gated_stores(void **state) {
+  (void)state;
+  machine_destroy(m);
+  hw_array array = small_array();
+  array.units.gate = true;
+  start(&array);
+  put_spad(3, "3 5 2 -128");
+  put_spad(8, "-1 1 0 0");
+  put_acc(8, 10, -3, 127, -300);
+  put_acc(13, 4, 5, 6, 7);
+  give(m, "config_gate on=1 offset=0xfffffffb scale=0.5");
+  give(m, "mvout dram=" OUT_TEXT " local=acc:8 rows=1 cols=4");
+  expect_bytes(m, OUT, "15 -8 127 127");
+  expect_acc(8, "10 -3 127 -300");
+  expect_spad(3, "3 5 2 -128");
+  give(m, "config_st activation=relu stride=8 acc_scale=2");
+  give(m, "mvout dram=" OUT_TEXT " local=acc:8 rows=2 cols=6");
+  expect_bytes(m, OUT, "30 0 127 0 0 0");
+  expect_bytes(m, OUT + 12, "-4 5");
+  give(m, "config_gate on=0 offset=0xfffffffb scale=0.5");
+  give(m, "mvout dram=" OUT_TEXT " local=acc:8 rows=1 cols=4");
+  expect_bytes(m, OUT, "20 0 127 0");
+}
+
 static void test_load_states_are_independent(void **state) {
   (void)state;
   put_bytes("10 20 30 40");
@@ -524,6 +549,7 @@ int main(void) {
       CASE(test_loads_into_the_accumulator),
       CASE(test_load_states_are_independent),
       CASE(test_packed_loads),
+      CASE(test_gated_stores),
       CASE(test_pixel_repeats_stay_in_their_half),
       CASE(test_stores_of_blocks_and_strides),
       CASE(test_the_kept_scale_and_relu_first),

@@ -328,6 +328,51 @@ static void test_packed_loads(void **state) {
              "mvin dram=0x803fffe1 local=sp:0 rows=1 cols=64");
 }
 
+static void gated(machine *m) {
+  give(m, "config_st stride=16 acc_scale=1");
+  give(m, "config_gate on=1 offset=0xfffffff0 scale=0.5");  // 16 rows before
+}
+
+static void test_gated_stores(void **state) {
+  (void)state;
+  hw_array array = machine_default_array();
+  refused_by(&array, NULL, ARCH_FAULT_ILLEGAL, "config_gate: this array has no gate (units.gate)", "config_gate");
+  array.units.gate = true;
+  machine *m = machine_create(&array);
+  gated(m);
+  give(m, "mvout dram=0x80000000 local=acc:16 rows=16 cols=64");
+  give(m, "mvout dram=0x80000000 local=acc:0+full rows=16 cols=16");
+  give(m, "mvout dram=0x80000000 local=sp:0 rows=16 cols=16");
+  give(m, "config_gate on=0 offset=0xfffffff0");
+  give(m, "mvout dram=0x80000000 local=acc:0 rows=16 cols=16");
+  machine_destroy(m);
+  refused_by(&array, gated, ARCH_FAULT_LOCAL, "mvout: gate scratchpad rows -1..14 of 16384",
+             "mvout dram=0x80000000 local=acc:15 rows=16 cols=16");
+}
+
+static void gated_image(machine *m) {
+  gated(m);
+  give(m, "config_st stride=16 acc_scale=1 pool_size=1 pool_out_dim=4 orows=4 ocols=4");
+}
+
+static void gated_loop(machine *m) {
+  loads(m);
+  weight_stationary(m);
+  gated(m);
+  give(m, "loop_ws_bounds i=1 j=1 k=1");
+  give(m, "loop_ws_addrs_ab a=0x80000000 b=0x80001000");
+  give(m, "loop_ws_strides_ab a=16 b=16");
+}
+
+static void test_what_no_gate_multiplies(void **state) {
+  (void)state;
+  hw_array array = machine_default_array();
+  array.units.gate = true;
+  refused_by(&array, gated_image, ARCH_FAULT_ILLEGAL, "mvout: the gate is on, and multiplies no pooled or 1-D stores",
+             "mvout dram=0x80000000 local=acc:16 rows=1 cols=16");
+  refused_by(&array, gated_loop, ARCH_FAULT_ILLEGAL, "loop_ws: the gate is on, and loops store without it", "loop_ws");
+}
+
 static void small_loop(machine *m) {
   give(m, "loop_ws_bounds i=1 j=1 k=1");
   give(m, "loop_ws_addrs_ab a=0x80000000 b=0x80001000");
@@ -456,6 +501,8 @@ int main(void) {
       cmocka_unit_test(test_units_that_the_array_lacks),
       cmocka_unit_test(test_loads_that_cannot_scale),
       cmocka_unit_test(test_packed_loads),
+      cmocka_unit_test(test_gated_stores),
+      cmocka_unit_test(test_what_no_gate_multiplies),
       cmocka_unit_test(test_loops_move_whole_bytes),
       cmocka_unit_test(test_faults_in_loops_name_loop_and_primitive),
       cmocka_unit_test(test_loops_that_the_array_lacks_parts_of),

@@ -51,6 +51,7 @@ hw_array oracle_array(int64_t dim, uint32_t revision, oracle_random *random) {
   array.accumulator.banks = RANDOM_PICK(random, acc_banks);
   array.dma.max_burst_bytes = RANDOM_PICK(random, bursts);
   array.load.packed_int4 = random_one_in(random, 2);
+  array.units.gate = random_one_in(random, 2);
   if (dim >= 8 && random_one_in(random, 8)) return array;  // the default capacities
   array.scratchpad.capacity_kib = kib(64 * dim << random_in(random, 0, 1), dim);
   array.accumulator.capacity_kib = kib(16 * dim << random_in(random, 0, 1), 4 * dim);

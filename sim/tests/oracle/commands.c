@@ -36,6 +36,10 @@ void put_config_st(command_list *list, config_st c) {
   put(list, F_CONFIG, rs1, at(c.scale, 32) | c.stride);
 }
 
+void put_config_gate(command_list *list, config_gate c) {
+  put(list, F_CONFIG_GATE, at(c.on, 32) | (uint32_t)c.offset, c.scale);
+}
+
 void put_mvin(command_list *list, uint32_t state, uint64_t dram, operand to) {
   static const uint8_t functs[] = {F_MVIN, F_MVIN2, F_MVIN3};
   put(list, functs[state], dram, operand_bits(to));

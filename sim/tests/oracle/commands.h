@@ -33,6 +33,7 @@ enum {
   F_LOOP_CONV = 15,
   F_LOOP_CONV_CONFIG = 16,  // six of them
   F_CLOCK_GATE = 22,
+  F_CONFIG_GATE = 26,
   F_COUNTER = 126,
   F_FENCE = 255,  // not a command: the driver waits until the engine is idle
 };
@@ -93,10 +94,17 @@ typedef struct config_st {
   uint32_t ocols;
 } config_st;
 
+typedef struct config_gate {
+  bool on;
+  int32_t offset;  // scratchpad row less accumulator row
+  uint32_t scale;
+} config_gate;
+
 void put(command_list *list, uint8_t funct, uint64_t rs1, uint64_t rs2);
 void put_config_ex(command_list *list, config_ex c);
 void put_config_ld(command_list *list, config_ld c);
 void put_config_st(command_list *list, config_st c);
+void put_config_gate(command_list *list, config_gate c);
 void put_mvin(command_list *list, uint32_t state, uint64_t dram, operand to);
 void put_mvout(command_list *list, uint64_t dram, operand from);
 void put_preload(command_list *list, operand stationary, operand c);

@@ -33,6 +33,7 @@ typedef struct machine {
   int *acc;
   config_ld load[3];
   config_st store;
+  config_gate gate;
   config_ex execute;
   int *active;
   int *shadow;
@@ -138,6 +139,10 @@ static void set_store(machine *m, const arch_command *c) {
   s->pocols = (uint32_t)bits(c->rs1, 47, 40);
 }
 
+static void set_gate(machine *m, const arch_command *c) {
+  m->gate = (config_gate){bits(c->rs1, 32, 32), (int32_t)(uint32_t)bits(c->rs1, 31, 0), (uint32_t)bits(c->rs2, 31, 0)};
+}
+
 static void do_config(machine *m, const arch_command *c) {
   switch (bits(c->rs1, 1, 0)) {
     case 0:
@@ -218,6 +223,14 @@ static int64_t stored_int8(machine *m, place from, int64_t row, int64_t lane) {
   return from.acc ? narrow(lanes[lane], m->store.activation, m->store.scale) : lanes[lane];
 }
 
+// The product of what leaves the accumulator and an element of the scratchpad.
+static int64_t gated_int8(machine *m, place from, int64_t row, int64_t lane) {
+  const int64_t value = stored_int8(m, from, row, lane);
+  if (!m->gate.on || !from.acc) return value;
+  const int *factors = lanes_of(m, (place){.row = from.row + m->gate.offset}, row);
+  return factors == NULL ? 0 : oracle_scale(value * factors[lane], m->gate.scale);
+}
+
 static void store_row(machine *m, place from, int64_t row, uint64_t address) {
   for (int64_t j = 0; j < from.cols; j++) {
     int64_t local_row = row + j / m->dim * m->dim;
@@ -225,7 +238,7 @@ static void store_row(machine *m, place from, int64_t row, uint64_t address) {
       const int *lanes = lanes_of(m, from, local_row);
       if (lanes != NULL) write_memory(m, address + 4 * (uint64_t)j, lanes[j % m->dim], 4);
     } else {
-      write_memory(m, address + (uint64_t)j, stored_int8(m, from, local_row, j % m->dim), 1);
+      write_memory(m, address + (uint64_t)j, gated_int8(m, from, local_row, j % m->dim), 1);
     }
   }
 }
@@ -394,6 +407,9 @@ static sim_push_result machine_push(sim_engine *engine, uint64_t cycle, const ar
   switch (c->funct) {
     case F_CONFIG:
       do_config(m, c);
+      break;
+    case F_CONFIG_GATE:
+      set_gate(m, c);
       break;
     case F_MVIN:
       do_mvin(m, c, 0);

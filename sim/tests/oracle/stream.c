@@ -115,6 +115,22 @@ static void stream_mvout(stream *s) {
   put_mvout(s->p, s->output + (uint64_t)draw(s, 0, OUTPUT_BYTES - bytes), from);
 }
 
+// A store between a gate that is on and one that is off. Full rows pass it as they are.
+static void stream_gated(stream *s) {
+  if (!s->b->array.units.gate || s->store.pool_stride != 0 || s->store.pool_size != 0) return;
+  operand from = {0, draw(s, 1, s->dim), draw(s, 1, s->b->size.max_cols)};
+  const int64_t extent = from.rows + (from.cols - 1) / s->dim * s->dim;
+  const int64_t bytes = (from.rows - 1) * s->store.stride + from.cols;
+  if (extent > rows_of(s, true) || extent > rows_of(s, false) || bytes > OUTPUT_BYTES) return;
+  from.local = draw_local(s, true, extent);
+  const uint32_t rows = (UINT32_C(2) << s->b->size.row_bits) - 1;
+  const int32_t to_factors = (int32_t)(draw_local(s, false, extent) & rows) - (int32_t)(from.local & rows);
+  const uint32_t scale = chance(s, 2) ? bench_scale(s->b) : bench_wild_scale(s->b);
+  put_config_gate(s->p, (config_gate){true, to_factors, scale});
+  put_mvout(s->p, s->output + (uint64_t)draw(s, 0, OUTPUT_BYTES - bytes), from);
+  put_config_gate(s->p, (config_gate){false, 0, scale});
+}
+
 // ---- products
 
 // Rows that an operand touches in its local memory.
@@ -257,7 +273,7 @@ static void store_local(stream *s, uint64_t scratchpad, uint64_t accumulator) {
 }
 
 static void put_random(stream *s, bool products) {
-  switch (draw(s, 0, products ? 11 : 7)) {
+  switch (draw(s, 0, products ? 12 : 8)) {
     case 0:
       stream_config_ld(s, (uint32_t)draw(s, 0, 2));
       return;
@@ -277,7 +293,10 @@ static void put_random(stream *s, bool products) {
       stream_odd(s);
       return;
     case 8:
+      stream_gated(s);
+      return;
     case 9:
+    case 10:
       stream_ws(s);
       return;
     default:

@@ -255,7 +255,8 @@ static void drive_class(bench_class *c) {
   bench_set(c->id, c->issued & 0xff);
 }
 
-static bool is_config(const bench_command *c) { return c->funct == 0; }
+enum { CONFIG = 0, CONFIG_GATE = 26 };
+static bool is_config(const bench_command *c) { return c->funct == CONFIG || c->funct == CONFIG_GATE; }
 
 static void record_class(bench *b, bench_class *c, bool completes) {
   if (bench_get(c->valid) && bench_get(c->ready)) {

@@ -17,6 +17,7 @@ enum {
   CONFIG = 0,
   MVOUT = 3,
   MVOUT_SPAD = 23,
+  CONFIG_GATE = 26,
   LOADS = 24,
   STORES = 12,
   SOURCE_BYTES = 1 << 18,
@@ -152,6 +153,22 @@ static void mvout(test *t, uint32_t local, unsigned cols, unsigned rows, uint64_
   model_mvout(&t->m, dram, local, cols, rows);
 }
 
+// The gate for the rows of a store, or off. Rows that leave as int32 pass it.
+static void random_gate(test *t, uint32_t row, uint32_t span) {
+  model_store_state *s = &t->m.store;
+  uint32_t factors;
+  if (!T_GATE) return;
+  s->gate = below(t, 3) != 0 && place(t, false, t->third + 1, span, &factors);
+  if (s->gate) s->gate_offset = (int32_t)factors - (int32_t)row;
+  s->gate_scale = scales[below(t, sizeof scales / sizeof *scales)];
+  bench_store(t->b, CONFIG_GATE, (uint64_t)s->gate << 32 | (uint32_t)s->gate_offset, s->gate_scale);
+}
+
+static void gate_off(test *t) {
+  if (T_GATE && t->m.store.gate) bench_store(t->b, CONFIG_GATE, 0, 0);
+  t->m.store.gate = false;
+}
+
 static void random_rows(test *t) {
   bool is_acc = below(t, 2) != 0;
   bool full = is_acc && T_FULL_READS && (!T_NARROW_READS || below(t, 2) != 0);
@@ -162,7 +179,9 @@ static void random_rows(test *t) {
   t->m.store.pool_stride = t->m.store.pool_size = 0;
   t->m.store.stride = cols * (full ? 4 : 1) + below(t, 40);
   config_st(t);
+  if (is_acc) random_gate(t, row, (blocks - 1) * DIM + rows);
   mvout(t, row | (uint32_t)is_acc << 31 | (uint32_t)full << 29, cols, rows, (uint64_t)rows * t->m.store.stride);
+  if (below(t, 2) != 0) gate_off(t);
 }
 
 static void random_image(test *t, bool pooled) {
@@ -210,6 +229,7 @@ static void random_mvout(test *t) {
   t->m.store.act = below(t, 2);
   t->m.store.scale = scales[below(t, sizeof scales / sizeof *scales)];
   uint32_t kind = below(t, 10);
+  if (kind < 4 || kind >= 7) gate_off(t);
   if (T_NORMALISER && kind < 4)
     random_norm(t);
   else if (kind < 7)
@@ -230,6 +250,7 @@ static void random_spad_store(test *t) {
   s->pool_stride = s->pool_size = 0;
   s->act = below(t, 2);
   s->scale = scales[below(t, sizeof scales / sizeof *scales)];
+  gate_off(t);
   config_st(t);
   uint32_t local = from | (uint32_t)is_acc << 31;
   bench_store(t->b, MVOUT_SPAD, to | (uint64_t)stride << 32, operand(local, cols, rows));
@@ -239,6 +260,7 @@ static void random_spad_store(test *t) {
 // Everything in local memory, raw.
 static void read_back(test *t) {
   model_store_state *s = &t->m.store;
+  gate_off(t);
   *s = (model_store_state){.stride = DIM,
                            .scale = SCALE_ONE,
                            .stats_id = s->stats_id,

@@ -153,6 +153,16 @@ static void pool(model *m, uint64_t dram, uint32_t local, unsigned cols) {
     }
 }
 
+// Int8 of the accumulator, times a row of the scratchpad.
+static void gate(const model *m, uint32_t local, uint32_t row, unsigned count, uint8_t *bytes) {
+  const model_store_state *s = &m->store;
+  const bool narrow = local >> 31 != 0 && !(T_FULL_READS && (local >> 29 & 1) != 0) && (local >> 26 & 7) == 0;
+  for (unsigned j = 0; s->gate && narrow && j < count; j++) {
+    const int32_t product = (int8_t)bytes[j] * m->sp[row + (uint32_t)s->gate_offset][j];
+    bytes[j] = (uint8_t)model_scale(product, s->gate_scale);
+  }
+}
+
 void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigned rows) {
   const model_store_state *s = &m->store;
   if (local == GARBAGE) {
@@ -171,6 +181,7 @@ void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigne
       unsigned count = cols - first < DIM ? cols - first : DIM;
       uint8_t bytes[4 * DIM];
       unsigned length = row_bytes(m, local, (local & 0xffffff) + i + first, count, cols - first <= DIM, bytes);
+      if (!image) gate(m, local, (local & 0xffffff) + i + first, count, bytes);
       memcpy(at(m, to + first), bytes, length);
     }
   }

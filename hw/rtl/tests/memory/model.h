@@ -37,6 +37,9 @@
 #ifndef T_FACTOR_THEN_SCALE
 #define T_FACTOR_THEN_SCALE 1
 #endif
+#ifndef T_GATE
+#define T_GATE 0
+#endif
 #ifndef T_SP_STORES
 #define T_SP_STORES 0
 #endif
@@ -78,6 +81,9 @@ typedef struct model_store_state {
   uint32_t pool_stride, pool_size, upad, lpad, out_dim, porows, pocols, orows, ocols;
   uint32_t stats_id;
   int32_t qb, qc, qln2, qln2_inverse;
+  bool gate;
+  int32_t gate_offset;  // scratchpad row less accumulator row
+  uint32_t gate_scale;
 } model_store_state;
 
 typedef struct model_stats {

@@ -25,6 +25,7 @@ module weft_memory_bench #(
   parameter bit NORMALISER = 1'b0,
   parameter int NORM_STATS = 4,
   parameter bit FACTOR_THEN_SCALE = 1'b1,
+  parameter bit GATE = 1'b0,
   parameter bit SP_STORES = 1'b0,
   parameter bit PIXEL_REPEAT = 1'b1,
   parameter bit MAX_POOL = 1'b1,
@@ -125,7 +126,7 @@ module weft_memory_bench #(
   logic [31:0] ld_req_laddr, ld_req_scale;
   logic [15:0] ld_req_cols, ld_req_repeats, ld_req_block_stride, ld_resp_bytes;
   logic [7:0]  ld_req_pixel_repeats, ld_req_cmd, ld_resp_cmd;
-  logic        st_req_valid, st_req_ready, st_req_pool_en, st_req_store_en, st_req_to_sp,
+  logic        st_req_valid, st_req_ready, st_req_pool_en, st_req_store_en, st_req_to_sp, st_req_factor,
       st_resp_valid;
   logic [63:0] st_req_addr;
   logic [31:0] st_req_laddr, st_req_scale, st_req_qb, st_req_qc, st_req_qln2, st_req_qln2_inv;
@@ -177,14 +178,16 @@ module weft_memory_bench #(
   weft_store_controller #(
     .DIM(DIM), .QUEUE(STORE_QUEUE), .TRACKED(WRITES_IN_FLIGHT / DIM + 1), .ID_BITS(8),
     .ROW_BITS(ROW_BITS),
-    .MAX_POOL(MAX_POOL), .NORMALISER(NORMALISER), .SP_STORES(SP_STORES)
+    .MAX_POOL(MAX_POOL), .NORMALISER(NORMALISER), .GATE(GATE),
+    .SP_STORES(SP_STORES)
   ) u_store_controller (
     .clk_i(clk_i), .rst_ni(rst_ni), .st_valid_i(st_valid_i), .st_ready_o(st_ready_o),
     .st_funct_i(st_funct_i),
     .st_rs1_i(st_rs1_i), .st_rs2_i(st_rs2_i), .st_id_i(st_id_i), .st_done_valid_o(st_done_valid_o),
     .st_done_ready_i(!ld_done_valid_o), .st_done_id_o(st_done_id_o),
     .st_req_valid_o(st_req_valid), .st_req_ready_i(st_req_ready), .st_req_addr_o(st_req_addr),
-    .st_req_to_sp_o(st_req_to_sp), .st_req_laddr_o(st_req_laddr), .st_req_act_o(st_req_act),
+    .st_req_to_sp_o(st_req_to_sp), .st_req_factor_o(st_req_factor),
+    .st_req_laddr_o(st_req_laddr), .st_req_act_o(st_req_act),
     .st_req_scale_o(st_req_scale),
     .st_req_igelu_qb_o(st_req_qb), .st_req_igelu_qc_o(st_req_qc), .st_req_iexp_qln2_o(st_req_qln2),
     .st_req_iexp_qln2_inv_o(st_req_qln2_inv), .st_req_stats_id_o(st_req_stats_id),
@@ -207,7 +210,7 @@ module weft_memory_bench #(
     .ACC_SCALE_UNITS(ACC_SCALE_UNITS), .ACC_SCALE_LATENCY(ACC_SCALE_LATENCY),
     .LOAD_SCALE_UNITS(LOAD_SCALE_UNITS),
     .LOAD_SCALE_LATENCY(LOAD_SCALE_LATENCY), .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS),
-    .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE), .SP_STORES(SP_STORES), .PIXEL_REPEAT(PIXEL_REPEAT)
+    .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE), .GATE(GATE), .SP_STORES(SP_STORES), .PIXEL_REPEAT(PIXEL_REPEAT)
   ) u_local_memory (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .ld_req_valid_i(ld_req_valid), .ld_req_ready_o(ld_req_ready), .ld_req_addr_i(ld_req_addr),
@@ -219,7 +222,8 @@ module weft_memory_bench #(
     .ld_req_cmd_i(ld_req_cmd), .ld_resp_valid_o(ld_resp_valid), .ld_resp_bytes_o(ld_resp_bytes),
     .ld_resp_cmd_o(ld_resp_cmd),
     .st_req_valid_i(st_req_valid), .st_req_ready_o(st_req_ready), .st_req_addr_i(st_req_addr),
-    .st_req_to_sp_i(st_req_to_sp), .st_req_laddr_i(st_req_laddr), .st_req_act_i(st_req_act),
+    .st_req_to_sp_i(st_req_to_sp), .st_req_factor_i(st_req_factor),
+    .st_req_laddr_i(st_req_laddr), .st_req_act_i(st_req_act),
     .st_req_scale_i(st_req_scale),
     .st_req_igelu_qb_i(st_req_qb), .st_req_igelu_qc_i(st_req_qc), .st_req_iexp_qln2_i(st_req_qln2),
     .st_req_iexp_qln2_inv_i(st_req_qln2_inv), .st_req_stats_id_i(st_req_stats_id),
