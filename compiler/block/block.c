@@ -289,6 +289,7 @@ int block_views(block_statement *statement, block_view *views[BLOCK_VIEWS_MAX]) 
     case BLOCK_STORE:
       views[count++] = &statement->store.source;
       if (statement->store.apart) views[count++] = &statement->store.statistics;
+      if (statement->store.gated) views[count++] = &statement->store.factors;
       break;
   }
   return count;

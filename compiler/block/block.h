@@ -234,6 +234,11 @@ typedef struct block_statement {
       bool apart;             // LAYER_NORM: the deviation is that of the rows of
       block_view statistics;  // this, of the same size
       block_lengths lengths;  // SOFTMAX
+      // What leaves as i8 is multiplied by the elements of `factors`, i8 of the same size, each product times
+      // `gate_scale`, rounded and saturated to i8. Without pool and rows of the normaliser.
+      bool gated;
+      block_view factors;
+      float gate_scale;
     } store;
   };
 } block_statement;

@@ -234,6 +234,16 @@ static void parse_lengths(parser *p, block_lengths *lengths) {
   if (block_lex_take(&p->lex, "step")) lengths->step = block_lex_size(&p->lex, "a step", -INT32_MAX, INT32_MAX);
 }
 
+// gate VIEW scale F
+static void parse_gate(parser *p, block_statement *s) {
+  bool scaled;
+  s->store.gated = block_lex_take(&p->lex, "gate");
+  if (!s->store.gated) return;
+  s->store.factors = parse_view(p);
+  s->store.gate_scale = parse_scale(p, &scaled);
+  if (!scaled) s->store.gate_scale = 1;
+}
+
 static void parse_store(parser *p, block_statement *s) {
   block_epilogue *e = &s->store.epilogue;
   s->store.access = parse_access(p);
@@ -245,6 +255,7 @@ static void parse_store(parser *p, block_statement *s) {
   s->store.apart = e->norm.kind == BLOCK_LAYER_NORM && block_lex_take(&p->lex, "of");
   if (s->store.apart) s->store.statistics = parse_view(p);
   if (e->norm.kind == BLOCK_SOFTMAX) parse_lengths(p, &s->store.lengths);
+  parse_gate(p, s);
   if (!block_lex_take(&p->lex, "pool")) return;
   e->pool.size = small(p, "the size of a pooling window", 1);
   block_lex_expect(&p->lex, "stride");

@@ -161,6 +161,11 @@ static void print_store(const block_program *p, const block_statement *s, FILE *
     print_view(p, &s->store.statistics, out);
   }
   print_lengths(p, &s->store.lengths, out);
+  if (s->store.gated) {
+    fputs(" gate ", out);
+    print_view(p, &s->store.factors, out);
+    print_scale(s->store.gate_scale, out);
+  }
   if (e->pool.stride == 0) return;
   fprintf(out, " pool %" PRIu32 " stride %" PRIu32, e->pool.size, e->pool.stride);
   if (e->pool.border != 0) fprintf(out, " border %" PRIu32, e->pool.border);

@@ -327,6 +327,8 @@ typedef struct source {
   places places;
   const int32_t *values;
   int64_t size[BLOCK_RANK_MAX];
+  places by;  // of a gate
+  const int32_t *factors;
 } source;
 
 static int32_t leaving(const block_epilogue *e, int32_t value) {
@@ -360,6 +362,14 @@ static void run_pooled(runner *r, const block_statement *s, const source *from, 
   }
 }
 
+// Element e of a store, behind its epilogue; padding is not written.
+static void write_element(const runner *r, const block_statement *s, const source *from, const places *to, int64_t e,
+                          int32_t value) {
+  if (to->at[e] == padding_place) return;
+  if (s->store.gated) value = scale_to_i8(value * from->factors[from->by.at[e]], s->store.gate_scale);
+  write_tensor(r, s->store.access.tensor, to->at[e], value);
+}
+
 // Of the rows' own statistics, or of those of other rows.
 static void run_rows(const runner *r, const block_statement *s, const source *from, const places *to) {
   const block_view *of = s->store.apart ? &s->store.statistics : &s->store.source;
@@ -376,8 +386,7 @@ static void run_rows(const runner *r, const block_statement *s, const source *fr
     const int64_t length = block_length_of(&s->store.lengths, first / columns % rows, columns, r->iteration);
     for (int64_t c = length; c < columns; c++) left[c] = 0;
     block_norm_row(&s->store.epilogue, row, other, (uint32_t)length, left);
-    for (int64_t c = 0; c < columns; c++)
-      if (to->at[first + c] != padding_place) write_tensor(r, access->tensor, to->at[first + c], left[c]);
+    for (int64_t c = 0; c < columns; c++) write_element(r, s, from, to, first + c, left[c]);
   }
   wf_free(row);
   wf_free(other);
@@ -391,6 +400,10 @@ static bool run_store(runner *r, const block_statement *s) {
   bool ok = access_places(r, s, &s->store.access, &to);
   source from = {.places = whole_view(r, view), .values = r->buffers[view->buffer].values};
   for (int d = 0; d < rank_of(r, view); d++) from.size[d] = view->dim[d].size;
+  if (s->store.gated) {
+    from.by = whole_view(r, &s->store.factors);
+    from.factors = r->buffers[s->store.factors.buffer].values;
+  }
   if (ok && s->store.epilogue.pool.stride != 0) {
     run_pooled(r, s, &from, &to);
   } else if (ok && s->store.epilogue.norm.kind != BLOCK_NO_NORM) {
@@ -398,11 +411,11 @@ static bool run_store(runner *r, const block_statement *s) {
   } else if (ok) {
     assert(to.count == from.places.count);
     for (int64_t e = 0; e < to.count; e++)
-      if (to.at[e] != padding_place)
-        write_tensor(r, s->store.access.tensor, to.at[e], leaving(&s->store.epilogue, from.values[from.places.at[e]]));
+      write_element(r, s, &from, &to, e, leaving(&s->store.epilogue, from.values[from.places.at[e]]));
   }
   wf_free(to.at);
   wf_free(from.places.at);
+  wf_free(from.by.at);
   return ok;
 }
 

@@ -330,6 +330,16 @@ static void check_lengths(verifier *v, const block_statement *s) {
     VIOLATION(v, s->where, "a row of which %" PRId64 " columns count has no softmax", range.min);
 }
 
+static void check_gate(verifier *v, const block_statement *s) {
+  const block_epilogue *e = &s->store.epilogue;
+  const block_view *factors = &s->store.factors;
+  bool alike = type_of(v, factors) == BLOCK_I8 && rank_of(v, factors) == rank_of(v, &s->store.source);
+  for (int d = 0; alike && d < rank_of(v, factors); d++) alike = factors->dim[d].size == s->store.source.dim[d].size;
+  if (!alike) VIOLATION(v, s->where, "a gate takes factors of i8, as many as leave");
+  if (!e->scaled || e->pool.stride != 0 || block_norm_is_of_rows(e->norm.kind) || !isfinite(s->store.gate_scale))
+    VIOLATION(v, s->where, "a gate is for what leaves scaled, without pool and rows of the normaliser");
+}
+
 static void check_store(verifier *v, const block_statement *s) {
   const block_tensor *tensor = &v->program->tensors[s->store.access.tensor];
   const block_epilogue *e = &s->store.epilogue;
@@ -341,6 +351,7 @@ static void check_store(verifier *v, const block_statement *s) {
   if (block_norm_is_of_rows(e->norm.kind)) check_rows(v, s);
   check_lengths(v, s);
   if (e->norm.kind == BLOCK_GELU) check_gelu(v, s);
+  if (s->store.gated) check_gate(v, s);
   if (!tensor->written) VIOLATION(v, s->where, "stores to '%s', which is not written", tensor->name);
   if (e->scaled && (source != BLOCK_I32 || !isfinite(e->scale)))
     VIOLATION(v, s->where, "only i32 is scaled when it is stored, by a finite number");

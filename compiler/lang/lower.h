@@ -389,6 +389,7 @@ bool lang_lower_curve_convert(lang_lowerer *l, const lang_ast *node, const lang_
 double lang_lower_largest(const lang_lowerer *l, int buffer);
 // Whether an int8 block is other than what a load brings, perhaps scaled.
 bool lang_lower_is_computed(const lang_lowerer *l, int buffer);
+bool lang_lower_is_rounded(const lang_lowerer *l, int buffer);
 bool lang_lower_is_negated(const lang_lowerer *l, int buffer);  // rounded behind a scale below 0
 // A block as it can be used again: one that was computed is parked, if it is of int8.
 bool lang_lower_settle(lang_lowerer *l, const lang_ast *node, lang_lower_value *v);

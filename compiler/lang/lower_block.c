@@ -399,6 +399,15 @@ static bool widen(lang_lowerer *l, const lang_ast *node, lang_lower_value *v, bl
   return lang_lower_convert(l, node, &from, lang_lower_lang_types[type], v);
 }
 
+// int8 to int32 without a way by memory.
+static bool widen_leaving(lang_lowerer *l, const lang_ast *node, lang_lower_value *v) {
+  const lang_lower_block from = v->block;
+  const int buffer = lang_lower_new_buffer(l, node, BLOCK_I32, from.size, from.rank);
+  if (buffer == BLOCK_NONE) return false;
+  *v = lang_lower_block_value(buffer, from.size, from.rank);
+  return emit_elementwise(l, node, BLOCK_OP_TO_I32, buffer, whole(l, &from), (block_operand){0});
+}
+
 // The common shape; a block with fewer dimensions gets leading ones, as far as it can.
 static bool broadcast(lang_lowerer *l, const lang_ast *node, lang_lower_value *a, lang_lower_value *b, int64_t *size,
                       int *rank) {
@@ -455,6 +464,18 @@ static bool with_number(lang_lowerer *l, const lang_ast *node, operands *o, int 
   return true;
 }
 
+// int8 that was rounded leaves for memory before it is used again, but one factor of a product: it is multiplied on its
+// way out, by a block that was loaded.
+static bool widen_factors(lang_lowerer *l, const lang_ast *node, operands *o) {
+  const int a = o->a.block.buffer, b = o->b.block.buffer;
+  const bool narrow = l->program->buffers[a].type == BLOCK_I8 && l->program->buffers[b].type == BLOCK_I8;
+  if (o->op == BLOCK_OP_MUL && narrow && o->type == BLOCK_I32 && a != b) {
+    lang_lower_value *leaves = lang_lower_is_rounded(l, a) ? &o->a : lang_lower_is_rounded(l, b) ? &o->b : NULL;
+    if (leaves != NULL && !widen_leaving(l, node, leaves)) return false;
+  }
+  return widen(l, node, &o->a, o->type) && widen(l, node, &o->b, o->type);
+}
+
 static bool arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const lang_lower_value *left,
                        const lang_lower_value *right, int into, lang_lower_value *result) {
   operands o = {.op = op, .a = *left, .b = *right};
@@ -464,8 +485,7 @@ static bool arithmetic(lang_lowerer *l, const lang_ast *node, block_op op, const
       (o.b.kind == VALUE_BLOCK && !lang_lower_needs_plain(l, node, &o.b.block)) || !find_type(l, node, &o))
     return false;
   if (o.with_number) return with_number(l, node, &o, into, result);
-  if (!broadcast(l, node, &o.a, &o.b, size, &rank) || !widen(l, node, &o.a, o.type) || !widen(l, node, &o.b, o.type))
-    return false;
+  if (!broadcast(l, node, &o.a, &o.b, size, &rank) || !widen_factors(l, node, &o)) return false;
   int target = BLOCK_NONE;
   if (can_hold(l, &o.a.block, into, o.type, size, rank))
     target = o.a.block.buffer;

@@ -294,6 +294,20 @@ static bool short_circuit(lang_lowerer *l, const lang_ast *node, lang_lower_valu
   return truth == (node->op == AST_OR) || lang_lower_eval(l, node->b, BLOCK_NONE, result);
 }
 
+// What the normaliser made int8 of is multiplied by a block as one that was loaded is: it is stored first.
+static bool park_factors(lang_lowerer *l, const lang_ast *node, lang_lower_value *a, lang_lower_value *b) {
+  const bool blocks =
+      (a->kind == VALUE_ROWS || a->kind == VALUE_BLOCK) && (b->kind == VALUE_ROWS || b->kind == VALUE_BLOCK);
+  if (node->kind == AST_COMPARE || node->op != AST_MUL || !blocks) return true;
+  lang_lower_value *both[] = {a, b};
+  for (int i = 0; i < 2; i++) {
+    const lang_lower_rows *rows = both[i]->rows;
+    if (both[i]->kind != VALUE_ROWS || rows->form != LOWER_ROWS_I8) continue;
+    if (!lang_lower_row_park(l, node, rows, both[i])) return false;
+  }
+  return true;
+}
+
 bool lang_lower_binary(lang_lowerer *l, const lang_ast *node, int into, lang_lower_value *result) {
   lang_lower_value a, b;
   double x, y;
@@ -308,6 +322,7 @@ bool lang_lower_binary(lang_lowerer *l, const lang_ast *node, int into, lang_low
     return add_product(l, node, node->b, &a, into, result);
   if (!lang_lower_eval(l, node->b, BLOCK_NONE, &b)) return false;
   if (lang_lower_is_indexes(&a) || lang_lower_is_indexes(&b)) return lang_lower_index_operator(l, node, &a, &b, result);
+  if (!park_factors(l, node, &a, &b)) return false;
   if (a.kind == VALUE_ROWS || b.kind == VALUE_ROWS) return lang_lower_row_operator(l, node, &a, &b, result);
   if (node->kind == AST_COMPARE) return compare(l, node, &a, &b, result);
   if (a.kind == VALUE_POINTER) return move_pointer(l, node, &a, &b, result);

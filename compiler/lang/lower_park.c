@@ -42,6 +42,20 @@ bool lang_lower_is_computed(const lang_lowerer *l, int buffer) {
   return true;
 }
 
+// A sum behind one scale, perhaps a maximum with a number, and rounding.
+bool lang_lower_is_rounded(const lang_lowerer *l, int buffer) {
+  const block_statement *s = writer_of(l, buffer);
+  bool scaled = false;
+  if (s == NULL || s->kind != BLOCK_ELEMENTWISE || s->elementwise.op != BLOCK_OP_TO_I8) return false;
+  for (int step = 0; step < CHAIN_MAX && l->program->buffers[s->elementwise.a.view.buffer].type == BLOCK_F32; step++) {
+    s = writer_of(l, s->elementwise.a.view.buffer);
+    const bool number = s != NULL && s->kind == BLOCK_ELEMENTWISE && s->elementwise.b.is_number;
+    if (!number || s->elementwise.a.is_number) return false;
+    scaled |= s->elementwise.op == BLOCK_OP_SCALE;
+  }
+  return scaled && lang_lower_is_computed(l, buffer);
+}
+
 // Of which there is no maximum on the way out.
 bool lang_lower_is_negated(const lang_lowerer *l, int buffer) {
   const block_statement *to_i8 = writer_of(l, buffer), *scale = NULL;

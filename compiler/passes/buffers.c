@@ -74,6 +74,16 @@ static void choose_tiles(const place *p, int b) {
   if (row != NULL) *row = was;
 }
 
+// The factors of a gate lie as what it multiplies.
+static void lay_out_factors(void *context, block_statement *s) {
+  const place *p = context;
+  if (s->kind != BLOCK_STORE || !s->store.gated) return;
+  const block_buffer *from = &p->program->buffers[s->store.source.buffer];
+  block_buffer *factors = &p->program->buffers[s->store.factors.buffer];
+  factors->tiled = from->tiled;
+  for (int d = 0; d < from->rank; d++) factors->size[d] = from->size[d];
+}
+
 // ---- capacity
 
 static bool check_capacity(const place *p, block_scope scope, const char *memory, int64_t has) {
@@ -247,6 +257,7 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
   for (int b = 0; b < program->buffer_count; b++) program->buffers[b].depth = depth_of(&p, b);
   for (int b = 0; b < program->buffer_count; b++)
     if (program->buffers[b].scope == BLOCK_ACC) choose_tiles(&p, b);
+  block_visit(program->body, lay_out_factors, &p);
   if (!check_capacity(&p, BLOCK_SP, "scratchpad", p.derived.sp_rows) ||
       !check_capacity(&p, BLOCK_ACC, "accumulator", p.derived.acc_rows))
     return false;

@@ -92,6 +92,19 @@ static bool keep(fuse_pass *f, const block_statement *s, const fuse_value *v) {
   return true;
 }
 
+// The other factors of a gate, as they were loaded.
+static bool store_gated(fuse_pass *f, block_statement *store, const fuse_value *v) {
+  const fuse_value loaded = fuse_loaded(v->gate, BLOCK_I8);
+  if (v->type != BLOCK_I8 || store->store.epilogue.pool.stride != 0 ||
+      !fuse_is_same_size(f, store->store.source.buffer, v->gate->load.target.buffer))
+    return fuse_refuse(f, store->where, "a product of blocks leaves as int8, element by element, and unpooled",
+                       "give both blocks the same size, and round with .to(int8)");
+  store->store.gated = true;
+  store->store.gate_scale = v->gate_scale;
+  store->store.factors = v->gate->load.target;
+  return keep(f, store, &loaded);
+}
+
 static bool store_sum(fuse_pass *f, block_statement **list, block_statement *store, const fuse_value *v) {
   if (v->type == BLOCK_I32 && (v->relu || v->clamped))
     return fuse_refuse(f, store->where, "int32 results leave the accumulator as they are, not clamped",
@@ -102,7 +115,7 @@ static bool store_sum(fuse_pass *f, block_statement **list, block_statement *sto
   store->store.epilogue.relu = v->relu;
   store->store.epilogue.scaled = v->scaled;
   store->store.epilogue.scale = v->scale;
-  return true;
+  return v->gate == NULL || store_gated(f, store, v);
 }
 
 // What the store's own epilogue does to the value.
@@ -135,6 +148,7 @@ static bool fuse_store(fuse_pass *f, block_statement **list, block_statement *s)
   if (!is_whole(f, s, &s->store.source)) return false;
   if (s->store.epilogue.norm.kind != BLOCK_NO_NORM) return store_rows(f, list, s);
   fuse_value v = f->value[s->store.source.buffer];
+  if (v.widened) return fuse_refuse_widened(&f->c);
   if (!apply_epilogue(f, &s->store.epilogue, &v)) return false;
   if (v.kind == FUSE_LARGEST && s->store.epilogue.pool.stride != 0)
     return fuse_refuse(f, s->where, "a maximum over windows is pooled again", "store it, and pool in a second kernel");
@@ -273,7 +287,10 @@ static size_t count_buffers(const block_program *program) {
 bool pass_fuse(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
   size_t buffers = count_buffers(program);
   wf_arena *own = program->arena;
-  fuse_pass f = {.program = program, .array = array, .mapping = mapping, .c = {.arena = own, .diag = diag}};
+  fuse_pass f = {.program = program,
+                 .array = array,
+                 .mapping = mapping,
+                 .c = {.arena = own, .diag = diag, .gate = array != NULL && array->units.gate}};
   f.value = WF_ARENA_ARRAY(own, buffers, fuse_value);
   f.accumulators = WF_ARENA_ARRAY(own, buffers, bool);
   for (size_t b = 0; b < buffers; b++) f.value[b].carried = BLOCK_NONE;

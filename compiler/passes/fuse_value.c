@@ -56,6 +56,59 @@ fuse_value fuse_product(fuse_context *c, block_statement *dot) {
   return sum_of(c, BLOCK_NONE, &(fuse_term){.statement = dot, .top = dot});
 }
 
+bool fuse_refuse_widened(fuse_context *c) {
+  return refuse(c, "way back from rounded results to int32", "store them as int8 and load them in a second kernel");
+}
+
+// ---- products, element by element
+
+// int8 elements of one load, as they come.
+static bool is_plain_load(const fuse_value *v) {
+  if (v->kind != FUSE_SUM || v->sum.carried != BLOCK_NONE || v->sum.count != 1 || v->relu || v->clamped) return false;
+  const fuse_term *term = &v->sum.terms[0];
+  return term->narrow && term->loops == 0 && term->factor == 1 && !v->scaled && v->gate == NULL;
+}
+
+static bool is_factors(const fuse_value *v) { return is_plain_load(v) && !v->sum.terms[0].scaled; }
+
+// a * b of int8, which were widened: b from the scratchpad, a from the accumulator, perhaps scaled on its way in or
+// out.
+static bool multiply_by_load(fuse_value *v, const fuse_value *other) {
+  const fuse_value a = *v;
+  const bool first = is_factors(other) && (a.widened || is_plain_load(&a));
+  const fuse_value *by = first ? other : &a;
+  if (!first && !(is_factors(&a) && (other->widened || is_plain_load(other)))) return false;
+  if (!first) *v = *other;
+  if (!v->widened) v->scale = 1;
+  v->scaled = true;
+  v->widened = false;
+  v->gate = by->sum.terms[0].statement;
+  v->gate_scale = 1;
+  return true;
+}
+
+// What may follow: one scale and rounding.
+static bool behind_gate(fuse_context *c, block_op op, fuse_value *v, const fuse_value *other) {
+  const bool number = other != NULL && other->kind == FUSE_NUMBER && isfinite((float)other->number);
+  if (op == BLOCK_OP_COPY || (op == BLOCK_OP_MUL && number && other->number == 1)) return true;
+  if (op == BLOCK_OP_SCALE && number && !v->gate_scaled && v->type == BLOCK_I32) {
+    v->gate_scaled = true;
+    v->gate_scale = (float)other->number;
+    v->type = BLOCK_F32;
+    return true;
+  }
+  if (op == BLOCK_OP_MUL && number && v->gate_scaled && v->gate_scale == 1 && v->type == BLOCK_F32) {
+    v->gate_scale = (float)other->number;
+    return true;
+  }
+  if (op == BLOCK_OP_TO_I8 && v->type != BLOCK_I8) {
+    v->type = BLOCK_I8;
+    return true;
+  }
+  return refuse(c, "other operation on a product of blocks than one scale and rounding to int8",
+                "(a * b * scale).to(int8) is what the gate makes; store it, and go on with what is loaded");
+}
+
 // ---- sums
 
 bool fuse_to_sum(fuse_context *c, fuse_value *v) {
@@ -76,7 +129,7 @@ bool fuse_to_sum(fuse_context *c, fuse_value *v) {
       *v = sum_of(c, v->carried, NULL);
       return true;
     case FUSE_SUM:
-      if (!v->relu && !v->scaled && !v->clamped) return true;
+      if (!v->relu && !v->scaled && !v->clamped && v->gate == NULL) return true;
       return refuse(c, "sum of results that were clamped or scaled before",
                     "add first, or store the results and load them in a second kernel");
     case FUSE_LARGEST:
@@ -244,10 +297,13 @@ static bool multiply(fuse_context *c, fuse_value *v, const fuse_value *other) {
     return multiply(c, v, &number);
   }
   if (other->kind == FUSE_NUMBER && v->type == BLOCK_I32) return multiply_loads(c, v, other->number);
+  if (c->gate && other->kind != FUSE_NUMBER && v->type == BLOCK_I32 && multiply_by_load(v, other)) return true;
   if (other->kind != FUSE_NUMBER || v->type != BLOCK_F32 || !v->scaled)
     return refuse(c, "multiplication of blocks element by element",
-                  "dot and one scale for results are what there is: factors per column go into the weights of a "
-                  "product; store both blocks, and the hart multiplies them, as in networks (Mul)");
+                  c->gate ? "the gate multiplies two int8 blocks that were loaded or computed: a * b, then one scale "
+                            "and .to(int8)"
+                          : "an array with the gate (units.gate, as gated-16) multiplies two int8 blocks; others have "
+                            "dot and one scale for results: factors per column go into the weights of a product");
   if (other->number == 1) return true;
   if (v->scale != 1 || v->clamped || v->relu || !isfinite((float)other->number))
     return refuse(c, "second scaling of a result", "multiply the two scales in the kernel's arguments");
@@ -273,10 +329,18 @@ static bool round_to_i8(fuse_context *c, fuse_value *v) {
 
 static bool to_i32(fuse_context *c, fuse_value *v) {
   if (v->kind == FUSE_LOADED && v->type == BLOCK_I8) return fuse_to_sum(c, v);
-  return refuse(c, "way back from rounded results to int32", "store them as int8 and load them in a second kernel");
+  if (v->kind == FUSE_SUM && v->type == BLOCK_I8 && v->scaled) {
+    v->type = BLOCK_I32;
+    v->widened = true;
+    return true;
+  }
+  return fuse_refuse_widened(c);
 }
 
 bool fuse_apply(fuse_context *c, block_op op, block_type result, fuse_value *v, const fuse_value *other) {
+  if (v->gate != NULL) return behind_gate(c, op, v, other);
+  if (op != BLOCK_OP_MUL && op != BLOCK_OP_COPY && (v->widened || (other != NULL && other->widened)))
+    return fuse_refuse_widened(c);
   switch (op) {
     case BLOCK_OP_COPY:
       if (v->kind == FUSE_NUMBER) v->type = result;

@@ -51,6 +51,11 @@ typedef struct fuse_value {
   fuse_sum sum;
   bool relu, scaled, clamped;  // clamped: minimum or maximum that saturation does anyway, if that comes next
   float scale;
+  // FUSE_SUM that was rounded to int8: times the int8 that a load brings, the product perhaps scaled.
+  block_statement *gate;
+  bool gate_scaled;
+  float gate_scale;
+  bool widened;  // FUSE_SUM that was rounded to int8 and is int32 again: all that can be is multiplied by a load
 } fuse_value;
 
 // What operations report to.
@@ -58,6 +63,7 @@ typedef struct fuse_context {
   wf_arena *arena;
   wf_diag *diag;
   wf_location where;
+  bool gate;  // the array multiplies by rows of the scratchpad (units.gate)
 } fuse_context;
 
 fuse_value fuse_number(double number, block_type type);
@@ -65,6 +71,8 @@ fuse_value fuse_loaded(block_statement *load, block_type type);
 fuse_value fuse_product(fuse_context *c, block_statement *dot);
 fuse_value fuse_carried(int buffer, block_type type);
 
+// Reports what a widened value cannot be; false.
+bool fuse_refuse_widened(fuse_context *c);
 // Each replaces `value` by the result, or reports why it cannot.
 bool fuse_to_sum(fuse_context *c, fuse_value *value);
 // A loaded int8 block as a sum that leaves as int8.

@@ -45,6 +45,7 @@ static void visit(void *context, block_statement *s) {
       place(p, s, s->store.source.buffer,
             p->program->buffers[s->store.source.buffer].type == BLOCK_I8 ? BLOCK_SP : BLOCK_ACC);
       if (s->store.apart) place(p, s, s->store.statistics.buffer, BLOCK_ACC);
+      if (s->store.gated) place(p, s, s->store.factors.buffer, BLOCK_SP);
       break;
     case BLOCK_ELEMENTWISE:
       wf_error(p->diag, s->where, "the accelerator has no '%s' for blocks on their own",

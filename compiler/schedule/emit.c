@@ -51,6 +51,7 @@ typedef struct sched_emitter {
   uint16_t a_stride;
   store_state store;
   const block_norm *norm;  // that is configured
+  command_insn gate;       // its registers are zero at reset
   cursor *cursors, *at;
 } emitter;
 
@@ -295,8 +296,24 @@ static void configure_norm(emitter *m, const block_norm *norm) {
   }
 }
 
+// What is stored by, or NULL: as it is.
+static void configure_gate(emitter *m, const sched_store *store) {
+  const bool on = store != NULL && store->gated;
+  command_insn i = insn(ISA_FUNCT_CONFIG_GATE);
+  isa_init_config_gate(&i.rs1, &i.rs2);
+  if (on) {
+    isa_set_config_gate_on(&i.rs1, &i.rs2, 1);
+    isa_set_config_gate_offset(&i.rs1, &i.rs2, (uint32_t)store->gate_offset);
+    isa_set_config_gate_scale(&i.rs1, &i.rs2, bits_of(store->gate_scale));
+  }
+  if (i.rs1 == m->gate.rs1 && i.rs2 == m->gate.rs2) return;
+  m->gate = i;
+  command_add(m->out, &i);
+}
+
 static void emit_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
+  configure_gate(m, store);
   configure_norm(m, store->norm != NULL && store->norm->kind != BLOCK_LAYER_NORM ? store->norm : NULL);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = number_of(m, store->tensor);
@@ -356,5 +373,6 @@ void sched_emit(const sched_streams *s, const sched_order *all, command_program 
   command_reserve(out, 2 * (size_t)s->product_count + all->count + CONFIGURATIONS);
   for (size_t n = 0; n < all->count; n++) sched_emitter_put(m, 0, &all->items[n]);
   configure_norm(m, NULL);
+  configure_gate(m, NULL);
   command_add_fence(out);
 }

@@ -109,5 +109,7 @@ bool sched_region_store_needs(void *context, const sched_walk *w, const block_st
   sched_region_add_need(r, view->buffer, w->instance[view->buffer], &need);
   const int other = s->store.statistics.buffer;
   if (s->store.apart) sched_region_add_need(r, other, w->instance[other], &need);
+  const int factors = s->store.factors.buffer;
+  if (s->store.gated) sched_region_add_need(r, factors, w->instance[factors], &need);
   return true;
 }

@@ -4,6 +4,7 @@
 #include "compiler/schedule/schedule.h"
 
 #include "base/number.h"
+#include "compiler/block/build.h"
 #include "compiler/schedule/emit.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/loop.h"
@@ -204,11 +205,25 @@ static bool has_packed(const block_program *program, wf_diag *diag) {
   return false;
 }
 
+static void find_gate(void *context, block_statement *s) {
+  const block_statement **found = context;
+  if (s->kind == BLOCK_STORE && s->store.gated) *found = s;
+}
+
+// Nor do they multiply what they store.
+static bool has_gate(const block_program *program, wf_diag *diag) {
+  const block_statement *found = NULL;
+  block_visit(program->body, find_gate, &found);
+  if (found == NULL) return false;
+  wf_error(diag, found->where, "a product of blocks, element by element, which style loop cannot store");
+  return true;
+}
+
 command_program *sched_commands(const block_program *program, const sched_options *options, wf_diag *diag) {
   bool failed, whole;
   sched_options own = *options;
   if (!sched_check_size(program, options->array, diag)) return NULL;
-  if (program->style == BLOCK_STYLE_LOOP && !has_packed(program, diag))
+  if (program->style == BLOCK_STYLE_LOOP && !has_packed(program, diag) && !has_gate(program, diag))
     return sched_loop_commands(program, options->array, diag);
   if (program->style == BLOCK_STYLE_LOOP) return NULL;
   command_program *out = in_parts(program, options, &whole, diag);

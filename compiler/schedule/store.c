@@ -39,6 +39,20 @@ static bool refuse_norm(sched_expand *e, const block_statement *s) {
   return false;
 }
 
+static bool refuse_gate(sched_expand *e, const block_statement *s) {
+  wf_error(e->diag, s->where, "a product of blocks, element by element, needs the gate, which array %s has not",
+           e->array->name);
+  wf_hint(e->diag, "take an array with units.gate: --array gated-16");
+  return false;
+}
+
+// Command by command the factors of a gate lie as far from what is stored.
+static bool lie_alike(const sched_expand *e, const block_statement *s) {
+  const block_layout *a = &e->layouts[s->store.source.buffer], *b = &e->layouts[s->store.factors.buffer];
+  return block_is_whole(e->program, &s->store.source) && block_is_whole(e->program, &s->store.factors) &&
+         a->rows == b->rows && a->columns == b->columns && a->tile == b->tile && !b->accumulator;
+}
+
 static bool check(sched_expand *e, const block_statement *s) {
   const block_buffer *buffer = &e->program->buffers[s->store.source.buffer];
   const block_access *access = &s->store.access;
@@ -60,6 +74,10 @@ static bool check(sched_expand *e, const block_statement *s) {
     reason = "this array has no ReLU unit";
   else if (epilogue->norm.kind != BLOCK_NO_NORM && !e->array->units.normaliser)
     return refuse_norm(e, s);
+  else if (s->store.gated && !e->array->units.gate)
+    return refuse_gate(e, s);
+  else if (s->store.gated && !lie_alike(e, s))
+    reason = "the factors of a gate must lie as what it multiplies";
   else if (epilogue->pool.stride != 0 && !e->array->units.max_pool)
     reason = "this array has no pooling unit";
   if (reason == NULL) return true;
@@ -187,6 +205,14 @@ static bool is_whole_row(const block_statement *s, const sched_box *part, int la
   return part->lo[last] == 0 && part->hi[last] >= (most == 0 ? size : wf_min(most, size));
 }
 
+// Rows from the instance that is stored to that of its factors; both lie alike.
+static int32_t gate_offset(const sched_expand *e, const sched_walk *w, const block_statement *s) {
+  const int b = s->store.source.buffer, f = s->store.factors.buffer;
+  if (!s->store.gated) return 0;
+  return (int32_t)isa_local_row(block_layout_of_instance(&e->layouts[f], w->instance[f])) -
+         (int32_t)isa_local_row(block_layout_of_instance(&e->layouts[b], w->instance[b]));
+}
+
 static store_piece piece_of(sched_expand *e, const sched_walk *w, const block_statement *s) {
   const int b = s->store.source.buffer;
   const block_layout *place = &e->layouts[b];
@@ -200,6 +226,9 @@ static store_piece piece_of(sched_expand *e, const sched_walk *w, const block_st
                                  .relu = epilogue->relu,
                                  .scale = epilogue->scaled ? epilogue->scale : 1.0F,
                                  .norm = epilogue->norm.kind == BLOCK_NO_NORM ? NULL : &epilogue->norm,
+                                 .gated = s->store.gated,
+                                 .gate_offset = gate_offset(e, w, s),
+                                 .gate_scale = s->store.gate_scale,
                                  .instance = w->instance[b]}};
 }
 

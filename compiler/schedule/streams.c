@@ -220,6 +220,11 @@ void sched_streams_store(sched_streams *s, const sched_store *store) {
   rows->stored = true;
   for (uint32_t b = 0; b * dim < store->cols; b++)
     for (uint32_t i = 0; i < count; i++) store_row(s, rows, first + b * dim + i, new);
+  if (!store->gated) return;
+  const uint32_t factors = first + (uint32_t)store->gate_offset;
+  s->sp.stored = true;
+  for (uint32_t b = 0; b * dim < store->cols; b++)
+    for (uint32_t i = 0; i < count; i++) store_row(s, &s->sp, factors + b * dim + i, new);
 }
 
 // ---- order within queues

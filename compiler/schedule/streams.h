@@ -56,6 +56,9 @@ typedef struct sched_store {
   block_pool pool;
   uint8_t pool_rows, pool_cols, image_rows, image_cols, pool_out_dim;  // with a pool
   uint8_t image_skipped;  // columns before the image, which it does not begin with: its last row ends earlier
+  bool gated;
+  int32_t gate_offset;  // rows from what is stored to its factors in the scratchpad
+  float gate_scale;
   uint32_t instance;
   uint32_t after_products;
   uint32_t before_product;  // the first that overwrites what it reads

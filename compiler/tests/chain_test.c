@@ -214,12 +214,13 @@ static void test_gate_is_refused(void **state) {
   assert_false(compile(&request, &compiled, &diag));
   compile_release(&compiled);
   fclose(out);
-  assert_string_equal(messages,
-                      "gate.py:9:18: error: the accelerator has no multiplication of blocks element by element\n"
-                      "    9 |   store(y + at, (g * z * 0.01).to(int8))\n"
-                      "      |                  ^\n"
-                      "  hint: dot and one scale for results are what there is: factors per column go into the weights "
-                      "of a product; store both blocks, and the hart multiplies them, as in networks (Mul)\n");
+  assert_string_equal(
+      messages,
+      "gate.py:9:18: error: the accelerator has no multiplication of blocks element by element\n"
+      "    9 |   store(y + at, (g * z * 0.01).to(int8))\n"
+      "      |                  ^\n"
+      "  hint: an array with the gate (units.gate, as gated-16) multiplies two int8 blocks; others have "
+      "dot and one scale for results: factors per column go into the weights of a product\n");
   free(messages);
 }
 

@@ -115,6 +115,18 @@ static const struct {
     {"gate_up.py", "M=35,K=20,H=100,scale=0.0005,levels=30,up_scale=0.01"},
     {"mlp_gelu.py", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
 };
+// And with the gate.
+static const struct {
+  const char *file, *arguments;
+} gated[] = {
+    {"multiply.py", "M=1,N=1,scale=0.01"},
+    {"multiply.py", "M=35,N=70,scale=0.02"},
+    {"multiply.py", "M=128,N=256,scale=1"},
+    {"multiply.py", "M=50,N=19,scale=-0.3,BLOCK_M=8,BLOCK_N=48"},
+    {"gated_mlp.py", "M=35,K=20,H=100,N=24,scale=0.0005,levels=30,up_scale=0.01,gate_scale=0.03,out_scale=0.01"},
+    {"gated_mlp.py", "M=3,K=64,H=16,N=7,scale=0.0005,levels=30,up_scale=0.01,gate_scale=0.03,out_scale=0.02"},
+};
+enum { GATED = sizeof gated / sizeof gated[0] };
 enum { NORMALISED = sizeof normalised / sizeof normalised[0] };
 
 typedef struct tally {
@@ -187,6 +199,16 @@ static void test_normalised_kernels(void **state) {
   assert_int_equal(t.failed, 0);
 }
 
+static void test_gated_kernels(void **state) {
+  (void)state;
+  tally t = {0};
+  hw_array arrays_with[2] = {array_of("gated-16"), array_of("dim8")};
+  arrays_with[1].units.normaliser = arrays_with[1].units.gate = true;
+  for (int a = 0; a < 2; a++)
+    for (int i = 0; i < GATED; i++) run(&t, gated[i].file, gated[i].arguments, &arrays_with[a]);
+  assert_int_equal(t.failed, 0);
+}
+
 // The judge itself: results that are stored a byte further on are wrong.
 static void test_a_moved_store_is_found(void **state) {
   (void)state;
@@ -220,6 +242,7 @@ int main(int argc, char **argv) {
   bool all = argc > 1 && strcmp(argv[1], "all") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_products, &all),
                                      cmocka_unit_test(test_other_kernels), cmocka_unit_test(test_normalised_kernels),
+                                     cmocka_unit_test(test_gated_kernels),
                                      cmocka_unit_test(test_a_moved_store_is_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

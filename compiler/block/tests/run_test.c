@@ -75,6 +75,22 @@ static void products_are_sums(void **state) {
   }
 }
 
+// What leaves is multiplied where it is stored, with padding beside it.
+static void gates_multiply_what_leaves(void **state) {
+  (void)state;
+  int8_t x[15], z[15], y[15];
+  fill(x, sizeof x, 5);
+  fill(z, sizeof z, 6);
+  memset(y, 0, sizeof y);
+  run("program gate\ntensor x i8[15] read\ntensor z i8[15] read\ntensor y i8[15] write\n"
+      "loop i 2 parallel dim P\nbuffer sum i32[2, 4]\nbuffer by i8[2, 4]\nfor i {\n"
+      "load sum = x[i*2:2 of 3 stride 5, 0:4 of 5 stride 1]\nload by = z[i*2:2 of 3 stride 5, 0:4 of 5 stride 1]\n"
+      "store y[i*2:2 of 3 stride 5, 0:4 of 5 stride 1] = sum relu scale 1.5 gate by scale 0.0625\n}\n",
+      (void *[]){x, z, y});
+  for (int i = 0; i < 15; i++)
+    assert_int_equal(y[i], i % 5 == 4 ? 0 : narrow(narrow(x[i] < 0 ? 0 : x[i], 1.5) * z[i], 0.0625));
+}
+
 // A 3 x 3 convolution with stride 2 and padding, read from one window, pooled; 2 channels to 3.
 static void convolution_and_pooling(void **state) {
   (void)state;
@@ -255,6 +271,7 @@ int main(void) {
       cmocka_unit_test(products_of_blocks),
       cmocka_unit_test(products_with_a_matrix_each),
       cmocka_unit_test(products_are_sums),
+      cmocka_unit_test(gates_multiply_what_leaves),
       cmocka_unit_test(convolution_and_pooling),
       cmocka_unit_test(pooling_from_before_the_image),
       cmocka_unit_test(operations),

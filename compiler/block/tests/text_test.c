@@ -57,6 +57,7 @@ static void normalised_rows_read_back(void **state) {
   reads_what_it_prints("ragged.block");
   reads_what_it_prints("norm.block");
   reads_what_it_prints("gelu.block");
+  reads_what_it_prints("gate.block");
 }
 
 static void pooled_conv_reads_back(void **state) {

@@ -110,6 +110,10 @@ static const struct {
      "iterations of the parallel loop 'n' may store"},
     {30, "store c[i*120; m*8+m_in*4:4 of 10 stride 12, n*8:8 of 12 stride 1] = sum relu scale 1 pool 2 stride 2",
      "f:30:1: error: the sizes of 'sum' do not fit the pooling"},
+    {30, "store c[i*120; m*8+m_in*4:4 of 10 stride 12, n*8:8 of 12 stride 1] = sum scale 1 gate at scale 1",
+     "f:30:1: error: a gate takes factors of i8, as many as leave"},
+    {30, "store c[i*120; m*8+m_in*4:4 of 10 stride 12, n*8:8 of 12 stride 1] = out gate out scale 1",
+     "f:30:1: error: a gate is for what leaves scaled, without pool and rows of the normaliser"},
 };
 
 static void bad_programs_are_refused(void **state) {

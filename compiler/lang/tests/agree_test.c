@@ -42,6 +42,8 @@ static const char *const cases[][2] = {
     {"attention_causal", "H=2,M=35,L=40,D=20,N=24,scale=0.0005"},
     {"softmax", "M=35,N=50,scale=0.03,BLOCK=64"},
     {"gate_up", "M=35,K=20,H=100,scale=0.0005,levels=30,up_scale=0.01"},
+    {"gated_mlp", "M=35,K=20,H=100,N=24,scale=0.0005,levels=30,up_scale=0.01,gate_scale=0.03,out_scale=0.01"},
+    {"multiply", "M=35,N=70,scale=0.03,BLOCK_M=16,BLOCK_N=32"},
     {"leaky", "M=35,K=20,N=24,scale=0.005,slope=0.3"},
     {"mlp_gelu", "M=35,K=20,H=100,N=24,scale=0.0001,levels=30,out_scale=0.01"},
     {"mlp", "M=35,K=20,H=100,N=24,scale=0.01,out_scale=0.01"},

@@ -91,28 +91,30 @@ static void strip(char *text) {
   *to = '\0';
 }
 
+static void becomes(const char *body, const char *fused, const hw_array *array, uint64_t seed) {
+  wf_diag diag = wf_diag_to(stderr);
+  char expected[2048];
+  snprintf(expected, sizeof expected, "for m {  # 2 parallel\n%s}\n", fused);
+  block_program *program = program_of(body);
+  void **before = block_random_tensors(program, seed), **after = block_random_tensors(program, seed);
+  assert_true(block_run(program, before, &diag));
+  assert_true(pass_fuse(program, NULL, array, &diag));
+  assert_true(block_verify(program, &diag));
+  char *text = body_of(program);
+  strip(text);
+  assert_string_equal(text, expected);
+  assert_true(block_run(program, after, &diag));
+  assert_memory_equal(before[3], after[3], 48);
+  assert_memory_equal(before[4], after[4], 48 * 4);
+  block_random_free(before);
+  block_random_free(after);
+  free(text);
+  block_destroy(program);
+}
+
 static void chains_become_epilogues(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
-    wf_diag diag = wf_diag_to(stderr);
-    char expected[2048];
-    snprintf(expected, sizeof expected, "for m {  # 2 parallel\n%s}\n", chains[i].fused);
-    block_program *program = program_of(chains[i].body);
-    void **before = block_random_tensors(program, i + 1), **after = block_random_tensors(program, i + 1);
-    assert_true(block_run(program, before, &diag));
-    assert_true(pass_fuse(program, NULL, NULL, &diag));
-    assert_true(block_verify(program, &diag));
-    char *text = body_of(program);
-    strip(text);
-    assert_string_equal(text, expected);
-    assert_true(block_run(program, after, &diag));
-    assert_memory_equal(before[3], after[3], 48);
-    assert_memory_equal(before[4], after[4], 48 * 4);
-    block_random_free(before);
-    block_random_free(after);
-    free(text);
-    block_destroy(program);
-  }
+  for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) becomes(chains[i].body, chains[i].fused, NULL, i + 1);
 }
 
 // Loads of int8 times an integer become products with constants, as even as they can be; the sums are equal.
@@ -201,7 +203,7 @@ static const struct {
     {SUM "max acc = acc, 0\nload row = bias[0:1 of 1 stride 0, 0:6 of 6 stride 1]\nadd acc = acc, row\nstore " D
          " = acc\n",
      9, "no sum of results that were clamped or scaled before"},
-    {SUM "to_i8 y = acc\nto_i32 acc = y\nstore " D " = acc\n", 8, "no way back from rounded results"},
+    {SUM "to_i8 y = acc\nto_i32 acc = y\nstore " D " = acc\n", 9, "no way back from rounded results"},
     {"copy acc = 0\nfor k {\n" LOADS "dot acc += at * bt\nmax acc = acc, 0\n}\n" NARROW, 2,
      "no sum whose parts are clamped or scaled"},
     {"copy acc = 0\nfor k {\n" LOADS "dot acc += at * bt\nstore " D " = acc\n}\n", 6,
@@ -247,6 +249,54 @@ static void the_rest_is_refused(void **state) {
   }
 }
 
+#define FACTORS "load r = " C "\nto_i32 t = r\n"
+#define GATE "mul t = t, v\nscale f = t, 0.25\nto_i8 y = f\n"
+#define GATED "load r = " C "\n"
+
+// On an array with the gate a product of two blocks of int8 is a store's; what else is made of it is refused.
+static void products_of_blocks_leave_by_the_gate(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  array.units.gate = true;
+  const struct {
+    const char *body, *fused, *reason;
+  } gates[] = {
+      {SUM "max acc = acc, 0\nscale f = acc, 0.5\nto_i8 y = f\nto_i32 v = y\n" FACTORS GATE "store " C " = y\n",
+       "for k {  # 2\n" LOADS "dot acc = at * bt sum_over k\n}\n" GATED "store " C
+       " = acc relu scale 0.5 gate r scale 0.25\n",
+       NULL},
+      {FACTORS "load y = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nto_i32 v = y\nmul t = t, v\nscale f = t, 0.25\n"
+               "to_i8 r = f\nstore " C " = r\n",
+       "load y = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nload sum = " C "\nstore " C
+       " = sum scale 1 gate y scale 0.25\n",
+       NULL},
+      {FACTORS "load y = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nto_i32 v = y\nmul t = t, v\nstore " D " = t\n",
+       NULL, "a product of blocks leaves as int8"},
+      {FACTORS "load y = a[m*4:4 of 8 stride 10, 0:6 of 10 stride 1]\nto_i32 v = y\nmul t = t, v\nadd t = t, v\n"
+               "store " D " = t\n",
+       NULL, "no other operation on a product of blocks"},
+      {SUM FACTORS "mul acc = acc, t\nscale f = acc, 0.25\nto_i8 y = f\nstore " C " = y\n", NULL,
+       "no multiplication of blocks element by element"},
+  };
+  for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
+    char *messages = NULL;
+    size_t length = 0;
+    if (gates[i].fused != NULL) {
+      becomes(gates[i].body, gates[i].fused, &array, i + 1);
+      continue;
+    }
+    FILE *out = open_memstream(&messages, &length);
+    wf_diag diag = wf_diag_to(out);
+    block_program *program = program_of(gates[i].body);
+    assert_false(pass_fuse(program, NULL, &array, &diag));
+    fclose(out);
+    if (strstr(messages, gates[i].reason) == NULL) fail_msg("%s%s", gates[i].body, messages);
+    free(messages);
+    block_destroy(program);
+  }
+}
+
 // Pooling moves loads to the store, over what is stored in between.
 static void pooling_does_not_move_loads_over_stores(void **state) {
   (void)state;
@@ -277,6 +327,7 @@ int main(void) {
       cmocka_unit_test(chains_become_epilogues),
       cmocka_unit_test(multiples_become_products),
       cmocka_unit_test(the_rest_is_refused),
+      cmocka_unit_test(products_of_blocks_leave_by_the_gate),
       cmocka_unit_test(pooling_does_not_move_loads_over_stores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
