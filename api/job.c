@@ -147,6 +147,7 @@ static bool set_normaliser(weft_session *s, const weft_network_options *o, api_j
   if (o->normaliser != NULL && word == 0 && columns == 0)
     return api_refuse(s, "normaliser on: array %s has none that networks can use", job->array.array.name), false;
   job->quantise.unit_columns = word == 1 ? 0 : columns;
+  job->quantise.gate = job->array.array.units.gate;
   job->quantise.choice = &job->choice;
   return true;
 }

@@ -29,7 +29,11 @@ typedef struct gate_maker {
 
 static bool by_rows(const network_unit *unit) { return unit->what.gain[1] == NETWORK_GATE_ROWS; }
 
-const char *network_gate_name(const network_unit *unit) { return by_rows(unit) ? "gate_rows" : "gate_columns"; }
+const char *network_gate_name(const network_unit *unit) {
+  static const char *const names[] = {
+      [NETWORK_GATE_COLUMNS] = "gate_columns", [NETWORK_GATE_ROWS] = "gate_rows", [NETWORK_GATE_ELEMENTS] = "multiply"};
+  return names[unit->what.gain[1]];
+}
 
 static uint32_t blocks_of_slot(const hw_derived *d) { return d->acc_rows / (SUM_TURNS * d->dim); }
 static uint32_t blocks_of_stripe(const hw_derived *d) { return wf_min(d->max_cols / d->dim, blocks_of_slot(d)); }

@@ -11,7 +11,8 @@
 
 #define NETWORK_GATE_NUMBERS "gate_ptr"
 
-enum { NETWORK_GATE_COLUMNS, NETWORK_GATE_ROWS };  // what has a number each: the second gain of a unit of GRAPH_OP_QMUL
+// What has a number each: the second gain of a unit of GRAPH_OP_QMUL. Of elements see multiply.h.
+enum { NETWORK_GATE_COLUMNS, NETWORK_GATE_ROWS, NETWORK_GATE_ELEMENTS };
 
 const char *network_gate_name(const network_unit *unit);
 // Whether the array can: its mesh writes to the scratchpad.

@@ -2,8 +2,9 @@
 // QMul. One number per channel of an image, or per row of weights, is the array's. Numbers that are never below 0 are
 // spread to diagonals on the mesh (gate.h). Others stand on the diagonals of blocks in memory, as the weights of a
 // depthwise convolution of 1 x 1, and are put there in the run; those of rows are blocks of the diagonal times as many
-// rows of the weights. Other products are the hart's.
+// rows of the weights. Two tensors of one shape are the array's where it has the gate. Other products are the hart's.
 #include "compiler/network/gate.h"
+#include "compiler/network/multiply.h"
 #include "compiler/network/private.h"
 
 // ---- numbers that are never below 0
@@ -131,6 +132,22 @@ static void multiply_rows(network_lowering *l) {
   multiply_blocks(l, &all, rows / dim, 1, rows % dim);
 }
 
+// ---- element by element
+
+static bool is_elements(const network_lowering *l) {
+  const graph_tensor *x = network_lower_input(l, 0), *by = network_lower_input(l, 1);
+  return network_multiply_fits(l->array) && graph_same_shape(x, by) && graph_elements(x) > 0;
+}
+
+static void multiply_elements(network_lowering *l) {
+  const network_unit unit = {
+      .what = {.op = GRAPH_OP_QMUL, .gain = {1, NETWORK_GATE_ELEMENTS}, .scale = graph_float(l->node, "scale", 1)},
+      .rows = 1,
+      .cols = graph_elements(network_lower_input(l, 0))};
+  const network_place x = network_lower_place_of(l, 0), by = network_lower_place_of(l, 1);
+  network_lower_bind(network_lower_unit(l, &unit, x, network_lower_result(l, 0)), NETWORK_MULTIPLY_FACTORS, by);
+}
+
 static bool multiply_by_hart(network_lowering *l) {
   network_lower_view y, v;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
@@ -150,6 +167,10 @@ bool network_lower_multiply(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0), *gate = network_lower_input(l, 1);
   if (is_row_gate(x, gate)) {
     multiply_rows(l);
+    return true;
+  }
+  if (is_elements(l)) {
+    multiply_elements(l);
     return true;
   }
   if (!is_gate(x, gate)) return multiply_by_hart(l);

@@ -13,6 +13,7 @@
 #include "compiler/network/curve_row.h"
 #include "compiler/network/gate.h"
 #include "compiler/network/mesh_norm.h"
+#include "compiler/network/multiply.h"
 #include "isa/isa_fields.h"
 
 enum { ROW_STATE = 0, CONSTANT_STATE = 1, WIDE_STATE = 2 };
@@ -412,6 +413,8 @@ command_program *network_unit_program(const network_unit *unit, const hw_array *
   if (unit->is_row) return network_curve_row_program(unit, array);
   if (unit->curve != NULL) return network_curve_program(unit, array, diag);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);
+  if (unit->what.op == GRAPH_OP_QMUL && unit->what.gain[1] == NETWORK_GATE_ELEMENTS)
+    return network_multiply_program(unit, array);
   if (unit->what.op == GRAPH_OP_QMUL) return network_gate_program(unit, array);
   unit_maker m = {.unit = unit,
                   .out = command_create(network_unit_name(unit), array),

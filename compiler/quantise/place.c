@@ -147,7 +147,7 @@ static const struct {
     {GRAPH_OP_RESHAPE, GRAPH_ON_HOST, "only the name changes"},
 };
 
-static void place(const graph *g, graph_node *node) {
+static void place(const graph *g, const quantise_options *options, graph_node *node) {
   node->place = GRAPH_ON_HOST;
   node->reason = "not a product, sum or pooling of int8 numbers";
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
@@ -156,9 +156,10 @@ static void place(const graph *g, graph_node *node) {
       node->reason = places[i].reason;
     }
   const int out = node->outputs[0];
-  if (node->op == GRAPH_OP_QMUL && graph_same_shape(&g->tensors[node->inputs[0]], &g->tensors[node->inputs[1]])) {
+  if (node->op == GRAPH_OP_QMUL && !options->gate &&
+      graph_same_shape(&g->tensors[node->inputs[0]], &g->tensors[node->inputs[1]])) {
     node->place = GRAPH_ON_HOST;
-    node->reason = "the array multiplies by numbers per channel";
+    node->reason = "the array multiplies by numbers per channel, and has no gate";
   }
   if (node->place == GRAPH_ON_HOST && node->reason[0] == 'n' && out != GRAPH_NONE && g->tensors[out].type == GRAPH_F32)
     node->reason = "float numbers";
@@ -195,5 +196,5 @@ void quantise_place(graph *quantised, const quantise_options *options) {
   quantise_rewrite_gates(quantised);
   pad_inputs(quantised);
   quantise_early(quantised);
-  for (int n = 0; n < quantised->node_count; n++) place(quantised, &quantised->nodes[n]);
+  for (int n = 0; n < quantised->node_count; n++) place(quantised, options, &quantised->nodes[n]);
 }

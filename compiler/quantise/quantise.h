@@ -95,6 +95,7 @@ typedef struct quantise_options {
   int residual_products;
   // The widest row that the array's normaliser takes; 0: there is none, or it shall not be used.
   int64_t unit_columns;
+  bool gate;  // the array multiplies two tensors element by element
   // The kinds of rows that quantise_convert gives to the normaliser, a bit of quantise_unit each. quantise_network
   // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
   unsigned unit_kinds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gates of channels on the array: images and rows of weights times one number each, of random sizes, against the
 // interpreter. Numbers that are never below 0 become diagonals on the mesh; others, and arrays whose mesh writes to the
-// accumulator alone, take blocks in memory.
+// accumulator alone, take blocks in memory. And products of two tensors, element by element, on arrays with the gate.
 #include "compiler/network/gate.h"
 
 #include <string.h>
@@ -134,6 +134,36 @@ static void mesh_must_write_to_the_scratchpad(void **state) {
   graph_destroy(g);
 }
 
+static graph *elements(const int64_t dim[3], float scale) {
+  graph *g = graph_create("elements");
+  const int x = build_input(g, GRAPH_I8, 3, dim), by = build_input(g, GRAPH_I8, 3, dim);
+  const int y = multiply(g, x, by, scale);
+  graph_set_ends(g, (int[]){x, by}, 2, &y, 1);
+  return g;
+}
+
+// The hart's without a gate; the same bytes.
+static void elements_of_random_sizes(void **state) {
+  (void)state;
+  enum { CASES = 24 };
+  static const float scales[] = {0.0079F, 1, -0.3F};
+  uint64_t random = 19;
+  for (int i = 0; i < CASES; i++) {
+    const int64_t dim[3] = {wf_random_in(&random, 1, 3), wf_random_in(&random, 1, 40), wf_random_in(&random, 1, 90)};
+    graph *g = elements(dim, scales[i % 3]);
+    hw_array array = array_of(arrays[i % ARRAYS]);
+    const outcome hart = run_on(g, &array, "cycle", RUN_HART_TIMED);
+    assert_int_equal(steps_of(g, &array, "multiply "), 0);
+    array.units.gate = true;
+    assert_int_equal(steps_of(g, &array, "multiply "), 1);
+    const outcome ref = run_on(g, &array, "ref", RUN_HART_NATIVE), cycle = run_on(g, &array, "cycle", RUN_HART_TIMED);
+    assert_int_equal(ref.wrong + cycle.wrong, 0);
+    assert_int_equal(ref.digest, cycle.digest);
+    assert_int_equal(hart.digest, cycle.digest);
+    graph_destroy(g);
+  }
+}
+
 // The Verilated hardware takes as many cycles as engine cycle.
 static void hardware(void **state) {
   (void)state;
@@ -151,8 +181,8 @@ static void hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest on_hardware[] = {cmocka_unit_test(hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(on_hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(images_of_random_sizes),
-                                     cmocka_unit_test(weights_of_random_sizes),
-                                     cmocka_unit_test(mesh_must_write_to_the_scratchpad)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(images_of_random_sizes), cmocka_unit_test(weights_of_random_sizes),
+      cmocka_unit_test(elements_of_random_sizes), cmocka_unit_test(mesh_must_write_to_the_scratchpad)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
