@@ -60,6 +60,10 @@ static void synthesised(void **state) {
   more.sync.by = HW_SYNC_TOKENS;
   assert_true(near(hw_cost_of(&more).part[HW_COST_STATION].value, factor * 1561214, 1e-3));
   more = dim4;
+  more.units.gate = true;
+  const double by_gate = hw_cost_of(&more).part[HW_COST_LOCAL].value - hw_cost_of(&dim4).part[HW_COST_LOCAL].value;
+  assert_true(near(by_gate, factor * (217248 + 4 * 160945), 1e-3));
+  more = dim4;
   more.dma.reads_in_flight = 64;
   const double by_reads = hw_cost_of(&more).part[HW_COST_DMA].value - hw_cost_of(&dim4).part[HW_COST_DMA].value;
   assert_true(near(by_reads, factor * (2198295 - 933287), 2e-2));
