@@ -122,8 +122,8 @@ module weft_store_path #(
   localparam int SP_SEL = SP_BANKS > 1 ? $clog2(SP_BANKS) : 1;
   localparam int ACC_SEL = ACC_BANKS > 1 ? $clog2(ACC_BANKS) : 1;
   // What a row takes along: whether it is one of factors, whether it goes to the scratchpad and its
-  // command then, address, local address, length, block, pooling; what only the normaliser and the scale units need leaves with
-  // the data.
+  // command then, address, local address, length, block, pooling; what only the normaliser and the
+  // scale units need leaves with the data.
   localparam int ROUTE_BITS = 1 + 1 + 8 + 64 + 32 + 16 + 8 + 1 + 1;
   localparam int TO_SP = ROUTE_BITS - 2;
   localparam int ISSUE_DEPTH = (READ_DELAY + 1) * (GATE ? 2 : 1);
@@ -147,7 +147,8 @@ module weft_store_path #(
   weft_fifo #(.WIDTH(DISPATCH_BITS), .DEPTH(2)) u_dispatch (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .in_valid_i(st_req_valid_i), .in_ready_o(st_req_ready_o),
-    .in_data_i({GATE && st_req_factor_i, SP_STORES && st_req_to_sp_i, SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i,
+    .in_data_i({GATE && st_req_factor_i, SP_STORES && st_req_to_sp_i,
+                SP_STORES ? st_req_cmd_i : 8'd0, st_req_addr_i,
                 st_req_laddr_i, st_req_len_i, st_req_block_i, st_req_pool_en_i, st_req_store_en_i,
                 st_req_act_i,
                 st_req_scale_i, st_req_iexp_qln2_inv_i, st_req_iexp_qln2_i, st_req_igelu_qc_i,
@@ -381,7 +382,8 @@ module weft_store_path #(
     );
     `WEFT_ASSERT(FactorsAreOfTheScratchpad,
         !(issue_valid && issue_factor && (issue_is_acc || issue_garbage)))
-    `WEFT_ASSERT(FactorsHaveARow, !(issue_valid && factors_valid && (issue_factor || !issue_is_acc)))
+    `WEFT_ASSERT(FactorsHaveARow,
+        !(issue_valid && factors_valid && (issue_factor || !issue_is_acc)))
   end else begin : g_no_gate
     assign factors_valid = 1'b0;
     assign gate_ready = 1'b0;
