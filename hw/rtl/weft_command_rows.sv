@@ -2,10 +2,9 @@
 // The local rows that a command touches, as the reservation station compares them; combinational.
 //
 // Range a is the destination of commands that have one (a_writes_o), else the first operand; range
-// b is the operand of a preload or a mvout_spad, the other factors of a gated store, else the second
-// operand. A range is [first, end);
-// a garbage address gives none. Strides count as rows * stride, so a range may end up to a stride
-// late; ranges that run over the row field end with it.
+// b is the operand of a preload or a mvout_spad, the other factors of a gated store, else the
+// second operand. A range is [first, end); a garbage address gives none. Strides count as rows *
+// stride, so a range may end up to a stride late; ranges that run over the row field end with it.
 //   mvin          a: destination, with the rows that pixel repetition writes below it
 //   mvout         a: source; pooled and image stores read orows * ocols rows; b: gated rows of the
 //                 scratchpad

@@ -20,9 +20,9 @@
 //   BLOCKED  allocated, first request not yet accepted.
 //   ROWS     the remaining requests; the command leaves the queue with its last request (a single
 //            one a cycle later).
-// With the gate on (config_gate), rows that leave the accumulator as int8 for memory are products: each
-// request of such a row comes behind one of the other factors (st_req_factor_o), the scratchpad row
-// gate_offset away from it, whose address is the scale of the products.
+// With the gate on (config_gate), rows that leave the accumulator as int8 for memory are products:
+// each request of such a row comes behind one of the other factors (st_req_factor_o), the
+// scratchpad row gate_offset away from it, whose address is the scale of the products.
 // A mvout without rows or columns, and a pooled statistics command, complete without a request.
 // MAX_POOL 0: the pool stride is ignored. NORMALISER 0: config_norm and the norm field are ignored.
 // GATE 0: config_gate does not come here.
@@ -288,7 +288,8 @@ module weft_store_controller #(
   assign base = to_sp ? 64'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_DEST_LSB +: 32]) : rs1;
   assign stride = to_sp ? rs1[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 32] : stride_q;
   assign st_req_factor_o = gated && !behind_q;
-  assign st_req_addr_o = st_req_factor_o ? 64'(gate_scale_q) : base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
+  assign st_req_addr_o = st_req_factor_o ? 64'(gate_scale_q) :
+      base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
   assign source = pooled ? 32'($unsigned(orow)) * 32'(ocols_q) + 32'($unsigned(ocol))
                          : 32'(block_q) * 32'(DIM) + 32'(row_q);
 

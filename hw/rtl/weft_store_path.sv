@@ -15,9 +15,9 @@
 // A garbage source needs no read: it moves through the queues on its own and is zeros. Scratchpad
 // rows move through the queues on their own, accumulator rows with their data. The norm queue's
 // rows with a statistics command end at the normaliser and are not stored.
-// A scratchpad row of factors (GATE, st_req_factor) is kept where it would leave, with its address as
-// scale; the row behind it passes the gate (row_gate) on its way to wr_req. Other rows wait until the
-// gate is empty.
+// A scratchpad row of factors (GATE, st_req_factor) is kept where it would leave, with its address
+// as scale; the row behind it passes the gate (row_gate) on its way to wr_req. Other rows wait
+// until the gate is empty.
 // Execute's reads enter the normaliser before the store path's.
 // A row for the scratchpad (SP_STORES, st_req_to_sp) goes to sp_wr instead of wr_req, as int8. It
 // is answered when it is written, so that its command completes no sooner; no other row is read,

@@ -126,8 +126,8 @@ module weft_memory_bench #(
   logic [31:0] ld_req_laddr, ld_req_scale;
   logic [15:0] ld_req_cols, ld_req_repeats, ld_req_block_stride, ld_resp_bytes;
   logic [7:0]  ld_req_pixel_repeats, ld_req_cmd, ld_resp_cmd;
-  logic        st_req_valid, st_req_ready, st_req_pool_en, st_req_store_en, st_req_to_sp, st_req_factor,
-      st_resp_valid;
+  logic        st_req_valid, st_req_ready, st_req_pool_en, st_req_store_en, st_req_to_sp,
+      st_req_factor, st_resp_valid;
   logic [63:0] st_req_addr;
   logic [31:0] st_req_laddr, st_req_scale, st_req_qb, st_req_qc, st_req_qln2, st_req_qln2_inv;
   logic [2:0]  st_req_act;
@@ -210,7 +210,8 @@ module weft_memory_bench #(
     .ACC_SCALE_UNITS(ACC_SCALE_UNITS), .ACC_SCALE_LATENCY(ACC_SCALE_LATENCY),
     .LOAD_SCALE_UNITS(LOAD_SCALE_UNITS),
     .LOAD_SCALE_LATENCY(LOAD_SCALE_LATENCY), .NORMALISER(NORMALISER), .NORM_STATS(NORM_STATS),
-    .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE), .GATE(GATE), .SP_STORES(SP_STORES), .PIXEL_REPEAT(PIXEL_REPEAT)
+    .FACTOR_THEN_SCALE(FACTOR_THEN_SCALE), .GATE(GATE), .SP_STORES(SP_STORES),
+    .PIXEL_REPEAT(PIXEL_REPEAT)
   ) u_local_memory (
     .clk_i(clk_i), .rst_ni(rst_ni),
     .ld_req_valid_i(ld_req_valid), .ld_req_ready_o(ld_req_ready), .ld_req_addr_i(ld_req_addr),
