@@ -31,7 +31,7 @@ static const bench_column columns[] = {
     {.title = "scheme", BENCH_DATA("scheme"), .width = -34},
     {.title = "by the rules", BENCH_DATA("cycles_by_rule"), .width = 12},
     {.title = "by cost", BENCH_DATA("cycles"), .width = 11},
-    {.title = "saved", BENCH_DATA("saved"), .width = 9},
+    {.title = "saved", BENCH_DATA("saved"), .width = 9, .text_format = "%.0f", .csv_format = "%.0f"},
     {.title = "saved %",
      BENCH_DATA("saved_share"),
      .width = 7,
