@@ -35,8 +35,9 @@ static const bench_column columns[] = {
 };
 static const bench_form form = {.list = "rows", BENCH_FORM(columns)};
 
-static const char *const small_spaces[] = {"small-memory", "small-bus",   "small-queues", "small-whole", "small-l2",
-                                           "small-far",    "small-banks", "small-side",   "small-store"};
+static const char *const small_spaces[] = {"small-memory", "small-bus",      "small-queues", "small-whole",
+                                           "small-l2",     "small-far",      "small-banks",  "small-side",
+                                           "small-store",  "small-dataflow", "small-wide",   "small-area"};
 static const char *const networks[] = {"bert", "conv_1d", "dlrm"};
 enum {
   SPACES = sizeof small_spaces / sizeof *small_spaces,

@@ -21,6 +21,9 @@ static const struct {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
+// A chain shortens by what it has at most; nine tenths are far beyond first order.
+static const double least_share = 0.1;
+
 static const hw_param *param_of(size_t row) { return hw_param_find(rows[row].parameter); }
 
 // The number of a weight by its key.
@@ -58,6 +61,38 @@ bool codesign_axis_known(const sweep_axis *axis) {
   return false;
 }
 
+// How often the numbers of an axis are halved, at most: what is not waited for today may be when there is less of it.
+static double halvings(const sweep_axis *axis, const hw_array *from, const hw_array *to) {
+  double most = 0;
+  for (int p = 0; p < axis->param_count; p++) {
+    const double old = hw_param_get(from, axis->params[p]), new = hw_param_get(to, axis->params[p]);
+    if (old > 0 && new > 0) most = fmax(most, log2(old / new));
+  }
+  return most;
+}
+
+bool codesign_account_says(const codesign_options *options, const codesign_site *site, const codesign_point *point,
+                           codesign_account_word *word) {
+  const codesign_space *space = options->space;
+  *word = (codesign_account_word){.cycles = site->cost[CODESIGN_FLOW].cycles};
+  for (size_t a = 0; a < space->axis_count; a++) {
+    const sweep_axis *axis = &space->axes[a];
+    codesign_change change = {.axis = a, .at = point->at[a]};
+    hw_array changed = site->array;
+    double cycles = 0, most = 0;
+    if (site->point.at[a] == point->at[a]) continue;
+    sweep_axis_set(axis, point->at[a], &changed);
+    for (int p = 0; p < axis->param_count; p++) add_parameter(site, &changed, axis->params[p], &change, &cycles, &most);
+    if (!change.known) return false;
+    word->cycles += cycles;
+    word->moved += fabs(cycles) / site->cost[CODESIGN_FLOW].cycles;
+    word->halvings += halvings(axis, &site->array, &changed);
+    word->axes++;
+  }
+  word->cycles = fmax(word->cycles, least_share * site->cost[CODESIGN_FLOW].cycles);
+  return true;
+}
+
 static void add_slope(const codesign_site *site, const hw_array *changed, const hw_param *param,
                       codesign_change *change, double *cycles) {
   if (!codesign_has_slope(site, param)) return;
@@ -77,8 +112,7 @@ static void judge(codesign_rung rung, const codesign_options *options, const cod
     else
       add_parameter(site, &changed, axis->params[p], change, &cycles, &most);
   }
-  // A chain shortens by what it has at most; nine tenths are far beyond first order.
-  const double share = fmax(cycles / site->cost[rung].cycles, -0.9);
+  const double share = fmax(cycles / site->cost[rung].cycles, least_share - 1);
   change->latency = (1 + share) * site->array.chip.clock_mhz / changed.chip.clock_mhz - 1;
   change->area = hw_cost_of(&changed).total.value * 1e-6 / site->area_mm2 - 1;
   change->value = codesign_exponent(options->objective, 0) * log1p(change->latency) +

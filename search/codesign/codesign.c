@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of the joint search: see codesign.h. It looks at points with the model of the machine, and lets the one go
-// up whose expected improvement is the largest for the cost of its next rung.
+// The loop of the joint search: see codesign.h. It looks at points with the model of the machine, runs the one with the
+// largest expected improvement on engine flow, and confirms the best of these on engine cycle.
 #include "search/codesign/codesign.h"
 
 #include <math.h>
@@ -15,6 +15,12 @@ enum { FIRST = 32, BATCH = 12, ROUNDS = 8, DRY = 3 };
 
 static const double gain_wanted = 0.01;  // it stops when a gain of this share
 static const double chance_left = 0.02;  // is less likely than this
+static const double last_chance =
+    0.002;  // the last runs of engine cycle, which errors of flow are left to, go on to this
+// Runs of engine flow between two of engine cycle, and what is kept of the budget for the last of these: at most so
+// many, at most this share of it.
+enum { FLOWS = 6, KEPT = 3 };
+static const double share_kept = 0.15;
 
 // ---- layers of all networks
 
@@ -48,28 +54,38 @@ static void add_layers(const codesign_options *o, codesign_result *r) {
 static double density(double z) { return exp(-z * z / 2) / sqrt(2 * M_PI); }
 static double below(double z) { return erfc(-z / M_SQRT2) / 2; }
 
-// How much less than `best` a point is expected to be, where it is less.
+// What a point has to beat to go up: on the way to engine flow, all that is believed of those that were there; on the
+// way to engine cycle, what ran on it. A front asks for the latter always, since each of its points has to be there.
+static double bar(const codesign_loop *l, const codesign_site *site) {
+  return site->rungs <= CODESIGN_FLOW && !l->options->front ? fmin(l->believed, l->best) : l->best;
+}
+
+// How much less than the bar a point is expected to be, where it is less.
 static double improvement(const codesign_loop *l, const codesign_site *site) {
-  if (l->best == INFINITY) return exp(-site->mean / 100);  // the best of what is believed
-  const double z = (l->best - site->mean) / site->spread;
+  const double best = bar(l, site);
+  if (best == INFINITY) return exp(-site->mean / 100);  // the best of what is believed
+  const double z = (best - site->mean) / site->spread;
   return site->spread * (z * below(z) + density(z));
 }
 
 static double chance(const codesign_loop *l, const codesign_site *site) {
-  if (l->best == INFINITY) return 1;
-  return below((l->best - gain_wanted - site->mean) / site->spread);
+  const double best = bar(l, site);
+  return best == INFINITY ? 1 : below((best - gain_wanted - site->mean) / site->spread);
 }
 
-static bool climbs(const codesign_site *site) {
-  return !site->failed && site->rungs > 0 && site->rungs < CODESIGN_RUNGS;
+// Rungs from which points may climb, one bit each.
+enum { FROM_MODEL = 1 << CODESIGN_MODEL, FROM_FLOW = 1 << CODESIGN_FLOW, FROM_ALL = FROM_MODEL | FROM_FLOW };
+
+static bool climbs(const codesign_site *site, unsigned from) {
+  return !site->failed && site->rungs > 0 && site->rungs < CODESIGN_RUNGS && (from >> (site->rungs - 1) & 1);
 }
 
-static codesign_site *next_of(const codesign_loop *l) {
+static codesign_site *next_of(const codesign_loop *l, unsigned from) {
   codesign_site *best = NULL;
   double most = 0;
   for (size_t i = 0; i < l->result->count; i++) {
     codesign_site *site = &l->result->sites[i];
-    if (!climbs(site)) continue;
+    if (!climbs(site, from)) continue;
     double cost = 0;
     for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++) cost += codesign_rung_cost[rung];
     const double rate = improvement(l, site) / cost;
@@ -78,10 +94,10 @@ static codesign_site *next_of(const codesign_loop *l) {
   return best;
 }
 
-static double chance_of_any(const codesign_loop *l) {
+static double chance_of_any(const codesign_loop *l, unsigned from) {
   double none = 1;
   for (size_t i = 0; i < l->result->count; i++)
-    if (climbs(&l->result->sites[i])) none *= 1 - chance(l, &l->result->sites[i]);
+    if (climbs(&l->result->sites[i], from)) none *= 1 - chance(l, &l->result->sites[i]);
   return 1 - none;
 }
 
@@ -137,6 +153,16 @@ static void say(const codesign_loop *l, size_t site) {
   l->options->progress(l->options->context, text);
 }
 
+// What is believed of all points, and of the best of those that engine flow ran.
+static void believe(codesign_loop *l) {
+  codesign_correct(l);
+  l->believed = INFINITY;
+  for (size_t i = 0; i < l->result->count; i++) {
+    const codesign_site *site = &l->result->sites[i];
+    if (!site->failed && site->rungs > CODESIGN_FLOW) l->believed = fmin(l->believed, site->mean);
+  }
+}
+
 static void climb(codesign_loop *l, size_t index) {
   codesign_site *site = &l->result->sites[index];
   const double mean = site->mean, spread = site->spread;
@@ -144,7 +170,7 @@ static void climb(codesign_loop *l, size_t index) {
   find_best(l);
   note(l, index, mean, spread);
   say(l, index);
-  codesign_correct(l);
+  believe(l);
 }
 
 // ---- the loop
@@ -156,11 +182,20 @@ static bool has_budget(const codesign_loop *l) {
   return codesign_spent_seconds(l) < o->seconds;
 }
 
+// Whether there is more left than what is kept for the last runs of engine cycle.
+static bool has_more(const codesign_loop *l) {
+  const codesign_options *o = l->options;
+  if (!has_budget(l)) return false;
+  if (o->front) return true;
+  if (o->simulations > 0) return l->result->spent < o->simulations - fmin(KEPT, share_kept * o->simulations);
+  return codesign_spent_seconds(l) < (1 - share_kept / 2) * o->seconds;
+}
+
 // Looks at what was added from `first` on.
 static void look(codesign_loop *l, size_t first) {
   codesign_predict(l, first);
   for (size_t i = first; i < l->result->count; i++) note(l, i, l->result->sites[i].mean, 0);
-  codesign_correct(l);
+  believe(l);
 }
 
 static double least_mean(const codesign_loop *l) {
@@ -180,7 +215,7 @@ static size_t propose(codesign_loop *l) {
     if (added > 0) look(l, first);
     least = least_mean(l);
     all += added;
-  } while (++rounds < ROUNDS && least < before - gain_wanted && has_budget(l));
+  } while (++rounds < ROUNDS && least < before - gain_wanted && has_more(l));
   return all;
 }
 
@@ -202,21 +237,34 @@ static void turn(codesign_loop *l) {
   if (!l->options->front) return;
   l->share = shares[l->result->event_count % (sizeof shares / sizeof *shares)];
   find_best(l);
-  codesign_correct(l);
+  believe(l);
+}
+
+// What goes up next. Engine flow says nearly what engine cycle will, so a point that flow ran waits for FLOWS others,
+// and climbs if it is still believed to be better than all that cycle ran.
+static codesign_site *next_climber(codesign_loop *l, unsigned *flows) {
+  if (l->options->front) return next_of(l, FROM_ALL);
+  if (*flows >= FLOWS) {
+    codesign_site *site = next_of(l, FROM_FLOW);
+    *flows = 0;
+    if (site != NULL && site->mean < l->best - gain_wanted) return site;
+  }
+  ++*flows;
+  return next_of(l, FROM_MODEL);
 }
 
 static void search(codesign_loop *l) {
-  unsigned dry = 0;
-  for (bool looks = false; has_budget(l); looks = !looks) {
+  unsigned dry = 0, flows = 0;
+  for (bool looks = false; has_more(l); looks = !looks) {
     turn(l);
     if (looks) {
       dry = propose(l) == 0 ? dry + 1 : 0;
       continue;
     }
-    codesign_site *next = next_of(l);
+    codesign_site *next = next_climber(l, &flows);
     if (next == NULL && dry > 0) break;
     if (next == NULL) continue;
-    if (dry >= DRY && !l->options->front && chance_of_any(l) < chance_left) {
+    if (dry >= DRY && !l->options->front && chance_of_any(l, FROM_MODEL) < chance_left) {
       l->result->settled = true;
       break;
     }
@@ -224,14 +272,18 @@ static void search(codesign_loop *l) {
   }
 }
 
-// What is begun is ended: a point that is believed to be the best, and ran on engine flow alone, runs on engine cycle.
+// The best that flow ran climb to engine cycle, for as long as there is budget and a chance that the next one is
+// better; at least one of them, since an answer has to have run there.
 static void finish(codesign_loop *l) {
   l->share = 0;
   find_best(l);
-  codesign_correct(l);
-  for (unsigned n = 0; n < CODESIGN_RUNGS && l->result->best == SIZE_MAX && !wf_stop_wanted(l->options->stop); n++) {
-    codesign_site *next = next_of(l);
-    if (next != NULL) climb(l, (size_t)(next - l->result->sites));
+  believe(l);
+  for (unsigned n = 0; !wf_stop_wanted(l->options->stop); n++) {
+    codesign_site *next = next_of(l, l->result->best == SIZE_MAX ? FROM_ALL : FROM_FLOW);
+    if (next == NULL) break;
+    if (l->result->best != SIZE_MAX && (!has_budget(l) || chance_of_any(l, FROM_FLOW) < last_chance)) break;
+    if (l->result->best == SIZE_MAX && !has_budget(l) && n >= CODESIGN_RUNGS) break;
+    climb(l, (size_t)(next - l->result->sites));
   }
 }
 
@@ -295,7 +347,8 @@ static void open_loop(const codesign_options *o, codesign_result *result, codesi
                        .predicted = o->predicted,
                        .random = o->seed,
                        .start_clock = (double)clock() / CLOCKS_PER_SEC,
-                       .best = INFINITY};
+                       .best = INFINITY,
+                       .believed = INFINITY};
   if (l->runs == NULL) l->runs = truth_runs_create(o->jobs, 0, sweep_work_measure, NULL);
   if (l->predicted == NULL) l->predicted = predict_table_create(o->jobs, !o->plain_model);
   for (size_t a = 0; a < o->space->axis_count; a++) l->reach[a] = codesign_axis_known(&o->space->axes[a]) ? 1 : 0.35;
@@ -330,7 +383,7 @@ bool codesign_search(const codesign_options *options, codesign_result *result, w
   }
   search(&l);
   finish(&l);
-  result->chance = chance_of_any(&l);
+  result->chance = chance_of_any(&l, FROM_ALL);
   result->seconds = codesign_spent_seconds(&l);
   if (options->front) find_front(options, result);
   close_loop(&l);
@@ -350,7 +403,7 @@ void codesign_enumerate(const codesign_options *options, double *values) {
     values[n] = INFINITY;
     if (site == NULL) continue;
     codesign_predict(&l, result.count - 1);
-    while (climbs(site)) codesign_climb(&l, site);
+    while (climbs(site, FROM_ALL)) codesign_climb(&l, site);
     if (!site->failed && codesign_within(&options->bounds, site->cost[CODESIGN_CYCLE]))
       values[n] = codesign_value(options->objective, site->cost[CODESIGN_CYCLE]);
   }

@@ -157,6 +157,36 @@ static double raise(const codesign_loop *l, const correction *c, const codesign_
   return c->variance * fmax(1 - known, noise);
 }
 
+// What the account of engine flow says of a site that only the model has looked at, by the point whose word is the
+// surest; its variance. INFINITY: no point that flow ran has the same program.
+static double account_of(const codesign_loop *l, const codesign_site *site, double *cycles) {
+  // Errors: of flow, of each axis, of each time that one is halved, of what moves.
+  static const double known = 0.02, axis = 0.03, halving = 0.05, first_order = 0.5;
+  double least = INFINITY;
+  for (size_t i = 0; i < l->result->count; i++) {
+    const codesign_site *from = &l->result->sites[i];
+    codesign_account_word word;
+    if (from->failed || from->rungs <= CODESIGN_FLOW || !codesign_account_says(l->options, from, &site->point, &word))
+      continue;
+    const double variance =
+        known * known + word.axes * axis * axis + pow(halving * word.halvings, 2) + pow(first_order * word.moved, 2);
+    if (variance < least) least = variance, *cycles = word.cycles;
+  }
+  return least;
+}
+
+// Cycles that the model's correction and an account say, the surer the more; the variance of both together.
+static double join_account(const codesign_loop *l, const codesign_site *site, double variance,
+                           codesign_figure *figures) {
+  double cycles = 0;
+  const double of_account = account_of(l, site, &cycles);
+  if (of_account == INFINITY) return variance;
+  const double share = variance / (variance + of_account),
+               factor = pow(cycles / codesign_sum(l->result, site, figures).cycles, share);
+  for (size_t n = 0; n < l->result->layer_count; n++) figures[n].cycles *= factor;
+  return share * of_account;
+}
+
 static void believe(codesign_loop *l, codesign_site *site, const correction *corrections, codesign_figure *figures) {
   double variance = 0;
   if (site->failed || site->rungs == 0) {
@@ -165,8 +195,10 @@ static void believe(codesign_loop *l, codesign_site *site, const correction *cor
     return;
   }
   memcpy(figures, site->layers[site->rungs - 1], l->result->layer_count * sizeof *figures);
-  for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++)
+  for (unsigned rung = site->rungs; rung < CODESIGN_RUNGS; rung++) {
     variance += raise(l, &corrections[rung], site, figures);
+    if (rung == CODESIGN_FLOW) variance = join_account(l, site, variance, figures);
+  }
   site->mean = codesign_goal(l, codesign_sum(l->result, site, figures));
   site->spread = sqrt(variance);
 }

@@ -19,6 +19,7 @@ typedef struct codesign_loop {
   uint64_t random;
   double start_clock, own_seconds;  // of this process, and of its children
   double best;                      // logarithm of the best value, with a front of the one that is looked for
+  double believed;                  // the least logarithm that is believed of a point that engine flow ran
   double reach[CODESIGN_AXES_MAX];  // of each axis, along which points err alike (correct.c)
   double share;                     // of the second objective in what is looked for
 } codesign_loop;
@@ -53,6 +54,17 @@ bool codesign_axis_known(const sweep_axis *axis);
 // codesign_change_at, as one of two rungs says it: engine flow, or the model, whose slopes have to be known.
 bool codesign_change_by(codesign_rung rung, const codesign_options *options, const codesign_site *site, size_t index,
                         codesign_change *change);
+
+// What the account of a site that engine flow ran says of a point that differs in axes alone that flow has weights for:
+// its cycles at first order. False: another axis differs, so that the program is another one.
+typedef struct codesign_account_word {
+  double cycles;
+  double moved;     // the changes of single axes, without their signs, over the site's cycles
+  double halvings;  // of the numbers of all axes that get smaller
+  unsigned axes;    // that differ
+} codesign_account_word;
+bool codesign_account_says(const codesign_options *options, const codesign_site *site, const codesign_point *point,
+                           codesign_account_word *word);
 
 // ---- slopes of the model (slopes.c)
 

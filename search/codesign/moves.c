@@ -90,6 +90,21 @@ static size_t propose_jumps(codesign_loop *l, const codesign_point *from, size_t
   return added;
 }
 
+// Steps of two of the axes that `takes` says at once, each in both directions, from a random pair on: a side and the
+// memory that it needs, a memory and its banks, two memories with a constraint between them.
+static size_t propose_pairs(codesign_loop *l, const codesign_point *from, const bool *takes, size_t count) {
+  const size_t axes = space_of(l)->axis_count, all = 4 * axes * axes, start = wf_random_below(&l->random, all);
+  size_t added = 0;
+  for (size_t n = 0; n < all && added < count; n++) {
+    const size_t which = (start + n) % all, a = which / 4 / axes, b = which / 4 % axes;
+    codesign_point point = *from;
+    if (a >= b || !takes[a] || !takes[b]) continue;
+    if (step(l, &point, a, which % 2 == 0 ? 1 : -1) && step(l, &point, b, which / 2 % 2 == 0 ? 1 : -1))
+      added += codesign_add(l, &point) != NULL;
+  }
+  return added;
+}
+
 // The best that is believed of the points with a value of an axis; SIZE_MAX: there is none.
 static size_t best_with(const codesign_result *r, size_t axis, size_t at) {
   size_t best = SIZE_MAX;
@@ -214,7 +229,8 @@ static size_t propose_from(codesign_loop *l, codesign_rung rung, size_t index, s
     point.at[a] = (uint16_t)best[a].at;
     added += codesign_add(l, &point) != NULL;
   }
-  return added + (added < count ? propose_steps(l, &from, blind, count - added) : 0);
+  if (added < count) added += propose_steps(l, &from, blind, count - added);
+  return added + (added < count ? propose_pairs(l, &from, blind, count - added) : 0);
 }
 
 static size_t propose_gradient(codesign_loop *l, size_t count) {

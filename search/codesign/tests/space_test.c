@@ -127,8 +127,9 @@ static void refused(void **state) {
 
 static void shipped(void **state) {
   (void)state;
-  static const char *const names[] = {"default",  "small-memory", "small-bus",   "small-queues", "small-whole",
-                                      "small-l2", "small-far",    "small-banks", "small-side",   "small-store"};
+  static const char *const names[] = {"default",        "small-memory", "small-bus",   "small-queues", "small-whole",
+                                      "small-l2",       "small-far",    "small-banks", "small-side",   "small-store",
+                                      "small-dataflow", "small-wide",   "small-area"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     codesign_space space;
     wf_diag diag = wf_diag_to(stderr);
