@@ -173,7 +173,7 @@ static bool is_legal(const network *net, network_window window) {
   if (window.first + window.count > net->step_count) return false;
   if (!network_can_mix(net, window) || !network_is_linked(net, window)) return false;
   network_place places[NETWORK_MIXED_TENSORS];
-  const network_mix_request request = {.window = window, .shares = {{1, 1, 1}}};
+  const network_mix_request request = {.window = window, .shares = {.accumulator = {1, 1, 1}}};
   command_program *program = network_mix(net, &request, places);
   if (program != NULL) command_destroy(program);
   return program != NULL;

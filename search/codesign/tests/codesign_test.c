@@ -4,6 +4,7 @@
 #include "search/codesign/codesign.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/test.h"
 #include "search/codesign/internal.h"
@@ -180,6 +181,81 @@ static void changes(void **state) {
   close_fixture(&f);
 }
 
+// What an account says of another point: what single changes say, added up; nothing of another program.
+static void accounts(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  codesign_result r = searched(&f.options);
+  const codesign_site *site = &r.sites[0];  // side 4, 64 KiB, 128 bits, 16 requests
+  const double cycles = site->cost[CODESIGN_FLOW].cycles;
+  codesign_account_word word;
+  codesign_point point = site->point;
+  assert_true(codesign_account_says(&f.options, site, &point, &word));
+  assert_true(word.cycles == cycles && word.axes == 0 && word.moved == 0 && word.halvings == 0);
+  double both = 0;
+  codesign_change change;
+  for (unsigned n = 0; codesign_change_at(&f.options, site, n, &change); n++)
+    if ((change.axis == 2 && change.at == 0) || change.axis == 3) both += change.latency;
+  point.at[2] = 0, point.at[3] = 0;  // 32 bits, 2 requests
+  assert_true(codesign_account_says(&f.options, site, &point, &word));
+  assert_true(fabs(word.cycles - cycles * (1 + both)) < 1e-6 * cycles && word.axes == 2);
+  assert_true(word.halvings == 2 + 3 && word.moved > 0);
+  point.at[0] = 2;
+  assert_false(codesign_account_says(&f.options, site, &point, &word));
+  codesign_release(&r);
+  close_fixture(&f);
+}
+
+// As if a twentieth of the cycles of what engine flow ran were the bus's, or none were anyone's.
+static void blame_the_bus(codesign_result *r, bool bus) {
+  for (size_t i = 0; i < r->count; i++)
+    for (unsigned n = 0; sim_flow_weight_at(n) != NULL; n++) {
+      const bool is_bus = strcmp(sim_flow_weight_at(n)->key, "bus") == 0;
+      r->sites[i].account.cycles[n] = bus && is_bus ? r->sites[i].cost[CODESIGN_FLOW].cycles / 20 : 0;
+    }
+}
+
+// Of the points that engine flow ran, with the same program: how many have a wider bus, minus how many have no wider
+// one and would hide these.
+static int wider(const fixture *f, const codesign_result *r, const codesign_site *site) {
+  int count = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    codesign_account_word word;
+    if (r->sites[i].rungs <= CODESIGN_FLOW || !codesign_account_says(&f->options, &r->sites[i], &site->point, &word))
+      continue;
+    count += r->sites[i].point.at[2] > site->point.at[2] ? 1 : -100;
+  }
+  return count;
+}
+
+// A point that only the model has looked at, beside one that engine flow ran: where cycles there are the bus's, a
+// narrower bus is believed to be worse.
+static void accounts_are_believed(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  codesign_result r = searched(&f.options);
+  codesign_loop l = {.options = &f.options, .result = &r, .reach = {0.35, 0.35, 1, 1, 1}};
+  double *before = calloc(r.count, sizeof *before);
+  unsigned seen = 0;
+  assert_non_null(before);
+  blame_the_bus(&r, false);
+  codesign_correct(&l);
+  for (size_t i = 0; i < r.count; i++) before[i] = r.sites[i].mean;
+  blame_the_bus(&r, true);
+  codesign_correct(&l);
+  for (size_t i = 0; i < r.count; i++) {
+    if (r.sites[i].rungs != 1 || wider(&f, &r, &r.sites[i]) <= 0) continue;
+    assert_true(r.sites[i].mean > before[i]);
+    seen++;
+  }
+  assert_true(seen > 0);
+  free(before);
+  codesign_release(&r);
+  close_fixture(&f);
+}
+
 // The axis along which two points differ; SIZE_MAX: none, or several.
 static size_t only_axis(const fixture *f, const codesign_point *a, const codesign_point *b) {
   size_t axis = SIZE_MAX;
@@ -228,8 +304,10 @@ static void slopes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sums),   cmocka_unit_test(repeats), cmocka_unit_test(optimum),
-                                     cmocka_unit_test(bounds), cmocka_unit_test(front),   cmocka_unit_test(changes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums),     cmocka_unit_test(repeats),
+                                     cmocka_unit_test(optimum),  cmocka_unit_test(bounds),
+                                     cmocka_unit_test(front),    cmocka_unit_test(changes),
+                                     cmocka_unit_test(accounts), cmocka_unit_test(accounts_are_believed),
                                      cmocka_unit_test(slopes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

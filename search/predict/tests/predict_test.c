@@ -157,7 +157,7 @@ static void corrections_move_figures_alone(void **state) {
   for (size_t i = 0; i < plain.count; i++) {
     const predict_choice *p = &plain.choices[i], *l = &learned.choices[i], *m = &most.choices[i];
     assert_true(map_equal(&p->mapping, &l->mapping) && map_equal(&p->mapping, &m->mapping));
-    const double sign = p->mapping.tile[BLOCK_DIM_K] < exp(2) ? -0.5 : 0.5;
+    const double sign = (double)p->mapping.tile[BLOCK_DIM_K] < exp(2) ? -0.5 : 0.5;
     assert_true(fabs(l->cycles / (p->cycles * exp(sign)) - 1) < 1e-6);
     assert_true(fabs(m->cycles / (4 * p->cycles) - 1) < 1e-6);
     assert_true(l->value > 0 && l->value != p->value && l->energy_pj == p->energy_pj);
