@@ -19,7 +19,7 @@ static const double last_chance =
     0.002;  // the last runs of engine cycle, which errors of flow are left to, go on to this
 // Runs of engine flow between two of engine cycle, and what is kept of the budget for the last of these: at most so
 // many, at most this share of it.
-enum { FLOWS = 6, KEPT = 3 };
+enum { FLOWS = 8, KEPT = 3 };
 static const double share_kept = 0.15;
 
 // ---- layers of all networks

@@ -4,12 +4,14 @@
 //
 // A correction is the logarithm of (figure of a rung / figure of the rung below), y, of cycles and of energy, for each
 // layer: a Gaussian process over the points that have climbed the rung. Its covariance knows that points with the same
-// value of one axis (the side, say) err alike in part, and near points in all:
+// value of one axis (the side, say) err alike in part, and near points in all; and that two programs of which the model
+// says the same, layer by layer, are near each other whatever their memories:
 //
-//   k(x, x')  = (mean over axes of g_a + product over axes of g_a) / 2,  g_a = exp(-(distance along a / reach)^2 / 2)
-//   reach     = 0.35 of an axis that changes the work (side, capacities), 1 of one that engine flow has weights for
-//   mean(x)   = m + k(x)^T A,  A = (K + 0.05 I)^-1 (y - m),  m = sum y / (n + 1): as if one point had no error
-//   doubt(x)  = 1 - k(x)^T (K + 0.05 I)^-1 k(x), of the variance
+//   k(x, x')  = (mean over axes of g_a + weights (work + likeness) / 2) / 2,  g_a = exp(-(distance along a / reach)^2 /
+//   2) work      = product of g_a over axes that change the work (side, capacities), whose reach is 0.35 weights   =
+//   product of g_a over axes that engine flow has weights for, whose reach is 1 likeness  = exp(-(mean over layers of
+//   (ln of the model's cycles, apart / 0.03)^2) / 2) mean(x)   = m + k(x)^T A,  A = (K + 0.05 I)^-1 (y - m),  m = sum y
+//   / (n + 1): as if one point had no error doubt(x)  = 1 - k(x)^T (K + 0.05 I)^-1 k(x), of the variance
 //
 // The variance itself is that of the corrections' own errors, each point's from all others, and at least what the rungs
 // are known to err (docs/search-model.md, docs/flow-engine.md): points that climbed are near each other, as the best
@@ -35,18 +37,31 @@ typedef struct correction {
   double variance;
 } correction;
 
-static double covariance(const codesign_loop *l, const codesign_point *a, const codesign_point *b) {
+// How alike the model finds two points: by the cycles of their layers.
+static double model_likeness(const codesign_loop *l, const codesign_site *a, const codesign_site *b) {
+  static const double near = 0.03;
+  const size_t layers = l->result->layer_count;
+  double sum = 0;
+  for (size_t i = 0; i < layers; i++) {
+    const double apart = log(a->layers[CODESIGN_MODEL][i].cycles / b->layers[CODESIGN_MODEL][i].cycles) / near;
+    sum += apart * apart;
+  }
+  return exp(-sum / (double)layers / 2);
+}
+
+static double covariance(const codesign_loop *l, const codesign_site *a, const codesign_site *b) {
   const codesign_space *space = l->options->space;
-  double sum = 0, product = 1, axes = 0;
+  double sum = 0, work = 1, weights = 1, axes = 0;
   for (size_t n = 0; n < space->axis_count; n++) {
     if (space->axes[n].value_count < 2) continue;
-    const double step = ((double)a->at[n] - b->at[n]) / (double)(space->axes[n].value_count - 1) / l->reach[n];
-    const double alike = exp(-step * step / 2);
+    const double step = ((double)a->point.at[n] - b->point.at[n]) / (double)(space->axes[n].value_count - 1);
+    const double alike = exp(-step * step / l->reach[n] / l->reach[n] / 2);
     sum += alike;
-    product *= alike;
+    *(l->reach[n] < 1 ? &work : &weights) *= alike;
     axes++;
   }
-  return axes == 0 ? 1 : (sum / axes + product) / 2;
+  if (axes == 0) return 1;
+  return (sum / axes + weights * (work + model_likeness(l, a, b)) / 2) / 2;
 }
 
 // In place, by Gauss and Jordan: the matrix is symmetric and positive definite, so no row needs to change places.
@@ -120,8 +135,7 @@ static correction fit(codesign_loop *l, codesign_rung rung, codesign_figure *fig
   c.inverse = WF_NEW_ARRAY(c.count * c.count + 1, double);
   for (size_t i = 0; i < c.count; i++)
     for (size_t k = 0; k < c.count; k++)
-      c.inverse[i * c.count + k] =
-          covariance(l, &site_at(l, &c, i)->point, &site_at(l, &c, k)->point) + (i == k ? noise : 0);
+      c.inverse[i * c.count + k] = covariance(l, site_at(l, &c, i), site_at(l, &c, k)) + (i == k ? noise : 0);
   invert(c.inverse, c.count);
   c.offset = WF_NEW_ARRAY(FIGURES * r->layer_count + 1, double);
   c.weights = WF_NEW_ARRAY(FIGURES * r->layer_count * c.count + 1, double);
@@ -146,7 +160,7 @@ static double dot(const double *a, const double *b, size_t count) {
 // Corrects figures of the rung below to this one; the variance that is left.
 static double raise(const codesign_loop *l, const correction *c, const codesign_site *site, codesign_figure *figures) {
   double *k = WF_NEW_ARRAY(c->count + 1, double), known = 0;
-  for (size_t i = 0; i < c->count; i++) k[i] = covariance(l, &site->point, &site_at(l, c, i)->point);
+  for (size_t i = 0; i < c->count; i++) k[i] = covariance(l, site, site_at(l, c, i));
   for (size_t i = 0; i < c->count; i++) known += k[i] * dot(&c->inverse[i * c->count], k, c->count);
   for (size_t n = 0; n < l->result->layer_count; n++) {
     const size_t figure = FIGURES * n;
