@@ -256,6 +256,33 @@ static void accounts_are_believed(void **state) {
   close_fixture(&f);
 }
 
+// A point with other memories of which the model says the same as of one that engine flow ran is known better than one
+// of which it says something else.
+static void alike_programs(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  codesign_result r = searched(&f.options);
+  codesign_loop l = {.options = &f.options, .result = &r, .reach = {0.35, 0.35, 1, 1, 1}};
+  codesign_site *ran = NULL, *other = NULL;
+  for (size_t i = 1; i < r.count && ran == NULL; i++)
+    if (r.sites[i].rungs > CODESIGN_FLOW) ran = &r.sites[i];
+  assert_non_null(ran);
+  for (size_t i = 1; i < r.count && other == NULL; i++)
+    if (r.sites[i].rungs == 1 && r.sites[i].point.at[0] != ran->point.at[0]) other = &r.sites[i];
+  assert_non_null(other);
+  double spread[2];
+  for (int same = 0; same < 2; same++) {
+    for (size_t n = 0; n < r.layer_count; n++)
+      other->layers[CODESIGN_MODEL][n].cycles = (same ? 1 : 2) * ran->layers[CODESIGN_MODEL][n].cycles;
+    codesign_correct(&l);
+    spread[same] = other->spread;
+  }
+  assert_true(spread[1] < 0.99 * spread[0]);
+  codesign_release(&r);
+  close_fixture(&f);
+}
+
 // The axis along which two points differ; SIZE_MAX: none, or several.
 static size_t only_axis(const fixture *f, const codesign_point *a, const codesign_point *b) {
   size_t axis = SIZE_MAX;
@@ -304,10 +331,10 @@ static void slopes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sums),     cmocka_unit_test(repeats),
-                                     cmocka_unit_test(optimum),  cmocka_unit_test(bounds),
-                                     cmocka_unit_test(front),    cmocka_unit_test(changes),
-                                     cmocka_unit_test(accounts), cmocka_unit_test(accounts_are_believed),
-                                     cmocka_unit_test(slopes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums),           cmocka_unit_test(repeats),
+                                     cmocka_unit_test(optimum),        cmocka_unit_test(bounds),
+                                     cmocka_unit_test(front),          cmocka_unit_test(changes),
+                                     cmocka_unit_test(accounts),       cmocka_unit_test(accounts_are_believed),
+                                     cmocka_unit_test(alike_programs), cmocka_unit_test(slopes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
