@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens in program order: a pop finds a token that an older command pushed, and a counter holds what is pushed to it.
-// Such a program comes to its end on the hardware, whatever the times are: the oldest command that is not done has its
-// tokens, and room for those that it pushes. The hardware ends a preload together with
-// its compute, so a counter gets the tokens of both in the compute's place.
+// The hardware comes to the end of such a program, whatever the times are: its oldest command that is not done finds
+// the tokens that it pops, and room in the counters for the tokens that it pushes. The hardware ends a preload together
+// with its compute, so a counter gets the tokens of both in the compute's place.
 #include <inttypes.h>
 
 #include "arch/check_private.h"

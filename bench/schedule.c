@@ -7,7 +7,6 @@
 // of it, with what the mixes do to their neighbours.
 #include <string.h>
 
-#include "base/alloc.h"
 #include "bench/bench.h"
 #include "bench/placed.h"
 #include "compiler/quantise/quantise.h"
@@ -15,7 +14,6 @@
 #include "runner/network.h"
 #include "runner/tune.h"
 #include "sim/figures.h"
-#include "workloads/networks/networks.h"
 
 static const char *const names[] = {"resnet18", "resnet50", "mobilenetv2", "efficientnet-b0", "vit-b16"};
 enum { NETWORKS = sizeof names / sizeof *names, QUICK_SIZE = 56 };
@@ -97,40 +95,18 @@ static bool add_rows(bench_table *table, const char *name, const hw_array *array
   return saved_of(&all, &all_mixed) > -0.01;
 }
 
-static bench_end measure(const bench_job *job, bench_table *table, const char *name) {
+static bench_end measure(const bench_job *job, bench_table *table, const char *name, const hw_array *array,
+                         const graph *placed) {
   const options *o = job->options;
-  const networks_options made = {.seed = o->seed, .size = o->quick ? QUICK_SIZE : 0};
-  hw_array array;
-  graph *model = bench_load_array(job, &array) ? networks_create(name, &made, job->diag) : NULL;
-  if (model == NULL) return BENCH_BAD_INPUT;
-  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
-  graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
-  graph_destroy(model);
-  if (placed == NULL) return BENCH_BAD_INPUT;
   bench_placed alone = {0}, mixed = {0};
   bench_end end = BENCH_CANNOT_BUILD;
-  if (run_placed(job, &array, placed, NETWORK_FUSE_OFF, 0, &alone) &&
-      run_placed(job, &array, placed, NETWORK_FUSE_AUTO, o->tune, &mixed)) {
-    const bool good = add_rows(table, name, &array, &alone, &mixed);
+  if (run_placed(job, array, placed, NETWORK_FUSE_OFF, 0, &alone) &&
+      run_placed(job, array, placed, NETWORK_FUSE_AUTO, o->tune, &mixed)) {
+    const bool good = add_rows(table, name, array, &alone, &mixed);
     end = good && alone.result.wrong + mixed.result.wrong == 0 ? BENCH_DONE : BENCH_MISMATCH;
   }
   bench_placed_release(&alone);
   bench_placed_release(&mixed);
-  graph_destroy(placed);
-  return end;
-}
-
-// What is worse of two ends; after bad input nothing more is run.
-static bool goes_on(bench_end *end, bench_end one) {
-  if (one != BENCH_DONE) *end = one;
-  return one != BENCH_CANNOT_BUILD && one != BENCH_BAD_INPUT;
-}
-
-static bench_end run_named(const bench_job *job, bench_table *table, char *list) {
-  bench_end end = BENCH_DONE;
-  char *rest = list;
-  for (const char *name; (name = strtok_r(rest, ",", &rest)) != NULL;)
-    if (!goes_on(&end, measure(job, table, name))) break;
   return end;
 }
 
@@ -138,15 +114,12 @@ static bench_end run_schedule(const bench_job *job) {
   const options *o = job->options;
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
-  bench_end end = BENCH_DONE;
-  if (o->nets == NULL) {
-    for (int n = 0; n < NETWORKS && goes_on(&end, measure(job, table, names[n])); n++) continue;
-    return end;
-  }
-  char *list = wf_strdup(o->nets);
-  end = run_named(job, table, list);
-  wf_free(list);
-  return end;
+  const bench_network_list list = {.only = o->nets,
+                                   .names = names,
+                                   .count = NETWORKS,
+                                   .made = {.seed = o->seed, .size = o->quick ? QUICK_SIZE : 0},
+                                   .measure = measure};
+  return bench_networks_run(job, table, &list);
 }
 
 static const wf_option option_rows[] = {

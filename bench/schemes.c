@@ -7,13 +7,11 @@
 // layers gain or lose by it, and all of it.
 #include <string.h>
 
-#include "base/alloc.h"
-#include "bench/bench.h"
+#include "bench/placed.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/kernels.h"
 #include "runner/network.h"
-#include "workloads/networks/networks.h"
 
 static const char *const names[] = {"mobilenetv2", "efficientnet-b0", "mobilenetv3-small", "resnet50",
                                     "resnet18",    "vgg16",           "shufflenetv2",      "resnext50-32x4d"};
@@ -85,8 +83,8 @@ static bool is_as_told(const run_tune_request *request, const network *net, cons
   return good;
 }
 
-static bench_end choose(const bench_job *job, bench_table *table, const char *name, const hw_array *array,
-                        const graph *placed) {
+static bench_end measure(const bench_job *job, bench_table *table, const char *name, const hw_array *array,
+                         const graph *placed) {
   const options *o = job->options;
   const network_options lowering = {.array = array, .jobs = COMPILERS, .tuning.judge = run_judge};
   void **inputs = quantise_random_inputs(placed, o->seed);
@@ -102,48 +100,16 @@ static bench_end choose(const bench_job *job, bench_table *table, const char *na
   return end;
 }
 
-static bench_end measure(const bench_job *job, bench_table *table, const char *name) {
-  const options *o = job->options;
-  const networks_options made = {.seed = o->seed, .size = o->quick ? QUICK_SIZE : 0};
-  hw_array array;
-  graph *model = bench_load_array(job, &array) ? networks_create(name, &made, job->diag) : NULL;
-  if (model == NULL) return BENCH_BAD_INPUT;
-  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
-  graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
-  graph_destroy(model);
-  if (placed == NULL) return BENCH_BAD_INPUT;
-  const bench_end end = choose(job, table, name, &array, placed);
-  graph_destroy(placed);
-  return end;
-}
-
-// What is worse of two ends; after bad input nothing more is run.
-static bool goes_on(bench_end *end, bench_end one) {
-  if (one != BENCH_DONE) *end = one;
-  return one == BENCH_DONE || one == BENCH_MISMATCH;
-}
-
-static bench_end run_named(const bench_job *job, bench_table *table, char *list) {
-  bench_end end = BENCH_DONE;
-  char *rest = list;
-  for (const char *name; (name = strtok_r(rest, ",", &rest)) != NULL;)
-    if (!goes_on(&end, measure(job, table, name))) break;
-  return end;
-}
-
 static bench_end run_schemes(const bench_job *job) {
   const options *o = job->options;
   bench_table *table = bench_table_open(job->report, &form);
   bench_table_heading(table);
-  bench_end end = BENCH_DONE;
-  if (o->nets == NULL) {
-    for (int n = 0; n < NETWORKS && goes_on(&end, measure(job, table, names[n])); n++) continue;
-    return end;
-  }
-  char *list = wf_strdup(o->nets);
-  end = run_named(job, table, list);
-  wf_free(list);
-  return end;
+  const bench_network_list list = {.only = o->nets,
+                                   .names = names,
+                                   .count = NETWORKS,
+                                   .made = {.seed = o->seed, .size = o->quick ? QUICK_SIZE : 0},
+                                   .measure = measure};
+  return bench_networks_run(job, table, &list);
 }
 
 static const wf_option option_rows[] = {

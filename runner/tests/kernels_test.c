@@ -9,26 +9,7 @@
 #include "runner/judge.h"
 #include "runner/tests/job.h"
 
-typedef struct outcome {
-  uint64_t cycles, digest;
-} outcome;
-
-static outcome run(const job *j, network *net) {
-  wf_diag diag = wf_diag_to(stderr);
-  assert_non_null(net);
-  const sim_engine_options engine = {.quiet = true};
-  const run_network_config config = {
-      .engine = &sim_cycle_engine, .options = &engine, .inputs = (const void *const *)j->inputs, .check = true};
-  run_network_result result;
-  assert_true(run_network(net, &config, &result, &diag));
-  assert_int_equal(result.wrong, 0);
-  const outcome o = {result.cycles, result.digest};
-  run_network_release(net, &result);
-  network_destroy(net);
-  return o;
-}
-
-static void check_account(const run_kernels_result *r, outcome rules, outcome chosen) {
+static void check_account(const run_kernels_result *r, job_outcome rules, job_outcome chosen) {
   size_t changed = 0;
   assert_true(r->kept && r->layer_count > 10 && r->shapes > 5);
   assert_true(r->schemes_judged < r->schemes_listed && r->runs > 10);
@@ -55,8 +36,8 @@ static void check(const char *name, const networks_options *made) {
   const network_options options = {.array = &j.array, .tuning.judge = run_judge, .jobs = 2};
   const run_tune_request request = {.placed = j.placed, .options = &options, .inputs = (const void *const *)j.inputs};
   run_kernels_result result;
-  const outcome rules = run(&j, network_create(j.placed, &options, &diag));
-  const outcome chosen = run(&j, run_kernels_network(&request, &result, &diag));
+  const job_outcome rules = job_run(&j, network_create(j.placed, &options, &diag));
+  const job_outcome chosen = job_run(&j, run_kernels_network(&request, &result, &diag));
   print_message("%s: by the rules %llu, by cost %llu\n", name, (unsigned long long)rules.cycles,
                 (unsigned long long)chosen.cycles);
   assert_true(chosen.cycles < rules.cycles);

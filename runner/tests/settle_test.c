@@ -8,27 +8,6 @@
 #include "runner/network.h"
 #include "runner/tests/job.h"
 
-typedef struct outcome {
-  uint64_t cycles, digest;
-  int mixes;
-} outcome;
-
-static outcome run(const job *j, network *net) {
-  wf_diag diag = wf_diag_to(stderr);
-  assert_non_null(net);
-  const sim_engine_options engine = {.quiet = true};
-  const run_network_config config = {
-      .engine = &sim_cycle_engine, .options = &engine, .inputs = (const void *const *)j->inputs, .check = true};
-  run_network_result result;
-  assert_true(run_network(net, &config, &result, &diag));
-  assert_int_equal(result.wrong, 0);
-  outcome o = {.cycles = result.cycles, .digest = result.digest};
-  for (int s = 0; s < net->step_count; s++) o.mixes += net->steps[s].parts > 1;
-  run_network_release(net, &result);
-  network_destroy(net);
-  return o;
-}
-
 // Says of each program that it takes a tenth less than the one before: a window looks better mixed than apart.
 static bool judge_that_lies(const command_program *program, compile_verdict *verdict, wf_diag *diag) {
   static double next = 1e15;
@@ -38,21 +17,21 @@ static bool judge_that_lies(const command_program *program, compile_verdict *ver
   return true;
 }
 
-static outcome run_settled(const job *j, compile_judge judge) {
+static job_outcome run_settled(const job *j, compile_judge judge) {
   wf_diag diag = wf_diag_to(stderr);
   const network_options options = {
       .array = &j->array, .tuning.judge = judge, .fuse = NETWORK_FUSE_AUTO, .jobs = judge == run_judge ? 2 : 1};
-  return run(j, run_settle_network(j->placed, &options, (const void *const *)j->inputs, &diag));
+  return job_run(j, run_settle_network(j->placed, &options, (const void *const *)j->inputs, &diag));
 }
 
 static void check(const char *name, const networks_options *made) {
   wf_diag diag = wf_diag_to(stderr);
   job j = job_open(name, made, "gemmini-default", true);
   network_options options = {.array = &j.array, .tuning.judge = run_judge, .jobs = 2};
-  const outcome apart = run(&j, network_create(j.placed, &options, &diag));
+  const job_outcome apart = job_run(&j, network_create(j.placed, &options, &diag));
   options.fuse = NETWORK_FUSE_ALL;
-  const outcome all = run(&j, network_create(j.placed, &options, &diag));
-  const outcome best = run_settled(&j, run_judge), lied = run_settled(&j, judge_that_lies);
+  const job_outcome all = job_run(&j, network_create(j.placed, &options, &diag));
+  const job_outcome best = run_settled(&j, run_judge), lied = run_settled(&j, judge_that_lies);
   print_message("%s: apart %llu, all mixed %llu, settled %llu with %d mixes, by a judge that lies %llu with %d\n", name,
                 (unsigned long long)apart.cycles, (unsigned long long)all.cycles, (unsigned long long)best.cycles,
                 best.mixes, (unsigned long long)lied.cycles, lied.mixes);

@@ -54,8 +54,9 @@ static void add_layers(const codesign_options *o, codesign_result *r) {
 static double density(double z) { return exp(-z * z / 2) / sqrt(2 * M_PI); }
 static double below(double z) { return erfc(-z / M_SQRT2) / 2; }
 
-// What a point has to beat to go up: on the way to engine flow, all that is believed of those that were there; on the
-// way to engine cycle, what ran on it. A front asks for the latter always, since each of its points has to be there.
+// The logarithm that a point has to beat to climb. To engine flow: the least that the corrections give any point that
+// flow ran. To engine cycle: the least that cycle gave any point. A front takes the latter for both, since engine cycle
+// has to run each of its points.
 static double bar(const codesign_loop *l, const codesign_site *site) {
   return site->rungs <= CODESIGN_FLOW && !l->options->front ? fmin(l->believed, l->best) : l->best;
 }
@@ -153,7 +154,7 @@ static void say(const codesign_loop *l, size_t site) {
   l->options->progress(l->options->context, text);
 }
 
-// What is believed of all points, and of the best of those that engine flow ran.
+// Corrects the figures of all points (correct.c), and finds the least of the points that engine flow ran.
 static void believe(codesign_loop *l) {
   codesign_correct(l);
   l->believed = INFINITY;

@@ -25,7 +25,8 @@ static inline unsigned flow_station_take(flow_engine *e, sim_class unit) {
 }
 // The oldest command that has not left the unit's queue leaves it in cycle `at`.
 void flow_station_leave(flow_engine *e, sim_class unit, flow_time at);
-// On an array with tokens: the entry, command `index`, pops those that it came with and pushes its own.
+// On an array with tokens: the entry (command `index` of the program) pops the tokens that the command asks for, and
+// pushes those that it gives.
 void flow_station_pass_tokens(flow_engine *e, uint64_t at, sim_class unit, unsigned slot, uint32_t index);
 // The record of an entry, with the tokens that it came with.
 void flow_station_keep_alloc(flow_engine *e, const flow_entry *entry, const cycle_front_command *command);

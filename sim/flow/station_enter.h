@@ -79,8 +79,9 @@ static inline flow_time flow_station_event(flow_engine *e, sim_class unit, flow_
 #endif
 }
 
-// Of `count` entries from `from` on, those that share rows in the given use. A loop for vector instructions: `count` is
-// a constant where it matters.
+// Which of `count` entries of the station, from entry `from` on, use rows that the range shares in the given use: one
+// bit for each entry. The compiler makes vector instructions of this loop, where callers give a constant `count`; that
+// is why bits come from a table, not from shifts.
 static inline uint32_t flow_sharing_of(const flow_file *f, flow_use use, cycle_row_range rows, uint32_t from,
                                        uint32_t count) {
   static const uint32_t bits[32] = {1U,       1U << 1,  1U << 2,  1U << 3,  1U << 4,  1U << 5,  1U << 6,  1U << 7,
