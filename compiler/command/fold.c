@@ -35,7 +35,7 @@ static unsigned parts_of_store(uint64_t rs1, uint64_t rs2) {
 }
 
 // The parts that a configuration command sets as a whole. config_norm changes a bit of the store's activation and has
-// registers of its own: it sets no part and stays.
+// registers of its own: it sets no part and stays. config_gate has a funct of its own and always stays.
 static unsigned parts_set(isa_id id, uint64_t rs1, uint64_t rs2) {
   switch (id) {
     case ISA_CONFIG_LD:
@@ -154,7 +154,8 @@ static bool same_store(const arch_store_config *a, const arch_store_config *b) {
          a->pool_stride == b->pool_stride && a->pool_size == b->pool_size && a->pool_upad == b->pool_upad &&
          a->pool_lpad == b->pool_lpad && a->pool_out_dim == b->pool_out_dim && a->pool_orows == b->pool_orows &&
          a->pool_ocols == b->pool_ocols && a->orows == b->orows && a->ocols == b->ocols && a->stats_id == b->stats_id &&
-         a->qb == b->qb && a->qc == b->qc && a->qln2 == b->qln2 && a->qln2_inverse == b->qln2_inverse;
+         a->qb == b->qb && a->qc == b->qc && a->qln2 == b->qln2 && a->qln2_inverse == b->qln2_inverse &&
+         a->gate == b->gate && a->gate_offset == b->gate_offset && a->gate_scale == b->gate_scale;
 }
 
 static bool same_execute(const arch_execute_config *a, const arch_execute_config *b) {
@@ -180,8 +181,10 @@ static registers unknown(const hw_array *array) {
   registers r;
   arch_config_reset(&r.low, array);
   r.low.execute.weight_stationary = false;
-  r.high = (arch_config){.store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1},
-                         .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u}};
+  r.high = (arch_config){
+      .store = {UINT64_MAX, ~1u, 7, 3, 3, 3, 3, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, -1, -1, -1, -1, true, -1, ~0u},
+      .execute = {true, true, true, ~0u, ~0u, ~0u, ~0u, ~0u},
+  };
   for (int s = 0; s < ARCH_LOAD_STATES; s++) r.high.load[s] = (arch_load_config){UINT64_MAX, ~0u, ~0u, ~0u, true, true};
   return r;
 }
