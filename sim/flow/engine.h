@@ -185,33 +185,46 @@ typedef struct flow_repeats {
 
 enum { FLOW_BLOCKS = 64 };
 
-// A block of a row on its way from its bank to the writer, with the cycles in which it left each place.
+// A block of a row on its way from its bank to the writer.
 typedef struct flow_block {
-  flow_time requested, dispatched, entered, scaled, sent;
-  uint64_t address;
-  uint32_t bytes;  // of the row up to and with this block
+  uint64_t address;  // of the row, if it goes to memory with this block
+  uint32_t bytes;    // likewise
   uint8_t slot, bank;
-  uint8_t norm;                      // arch_norm: what it does at the normaliser
-  bool acc, garbage, to_sp, writes;  // writes: the row goes to memory with this block
-  bool statistics;                   // ends at the normaliser
-  bool gated, factors;               // factors: the row multiplies that of the next block
-  bool ends;                         // the last one of its command
+  uint8_t norm;  // arch_norm: what it does at the normaliser
+  bool acc : 1, garbage : 1, to_sp : 1;
+  bool writes : 1;              // the row goes to memory with this block
+  bool statistics : 1;          // ends at the normaliser
+  bool gated : 1, factors : 1;  // factors: the row multiplies that of the next block
+  bool ends : 1;                // the last one of its command
 } flow_block;
 
-// Blocks count from 0; those before have passed the place.
+// When commands of blocks began, and the cycles in which blocks left each place, by their numbers: rings.
+typedef struct flow_way {
+  flow_time start[FLOW_BLOCKS], dispatched[FLOW_BLOCKS], entered[FLOW_BLOCKS], scaled[FLOW_BLOCKS], sent[FLOW_BLOCKS];
+} flow_way;
+
+// Blocks count from FLOW_BLOCKS; those before have passed the place.
+typedef struct flow_places {
+  uint32_t requested, dispatched, entered, scaled, sent;
+} flow_places;
+
 typedef struct flow_store {
   arch_config config;
   bool active, waking;
-  uint8_t slot;
-  bool acc, full, to_sp, pooled, image, garbage, statistics, gated;
-  uint8_t norm;  // arch_norm of the last block of a row
+  bool full, pooled, image;
+  bool usual;        // its blocks are sums of rows, which go to memory as they come
+  uint32_t unusual;  // blocks are, up to this one
+  uint8_t norm;      // arch_norm of the last block of a row
+  flow_block each;   // what all blocks of the command share
   flow_time normaliser_free;
   uint32_t laddr, cols, blocks, rows, count, position;
+  uint32_t row, column;  // of the next block; of pooled rows not used
   uint64_t base, stride;
   flow_time start, left_queue;
-  uint32_t requested, dispatched, entered, scaled, sent;
+  flow_places passed;
   flow_block block[FLOW_BLOCKS];
-  uint32_t dispatch_room, norm_room, issue_room, latency, gate_latency;
+  flow_way way;
+  uint32_t norm_room, issue_room, latency, gate_latency;
   uint32_t read;    // a row of the scratchpad is there
   uint32_t passes;  // cycles of a block in the normaliser that does nothing there
   // The row that the writer has.

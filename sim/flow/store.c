@@ -29,7 +29,7 @@ void flow_store_create(flow_engine *e) {
   const hw_array *a = e->array;
   flow_store *s = &e->store;
   const uint32_t delay = a->scratchpad.read_delay;
-  s->dispatch_room = DISPATCH;
+  s->passed = (flow_places){FLOW_BLOCKS, FLOW_BLOCKS, FLOW_BLOCKS, FLOW_BLOCKS, FLOW_BLOCKS};
   s->norm_room = delay + 2;
   s->issue_room = (delay + 1) << a->units.gate;
   s->latency = s->gate_latency = a->accumulator.scale_latency;
@@ -46,6 +46,9 @@ void flow_store_create(flow_engine *e) {
 
 static flow_block *at(flow_store *s, uint32_t number) { return &s->block[number % FLOW_BLOCKS]; }
 
+// When a block left a place; of those that never were it is 0, which no other waits for.
+static flow_time *in(flow_time times[FLOW_BLOCKS], uint32_t number) { return &times[number % FLOW_BLOCKS]; }
+
 // One behind another in the same place, or the place behind.
 static flow_time behind(flow_time t) { return flow_after(t, 1, FLOW_W_STORE_PATH); }
 
@@ -55,32 +58,33 @@ static uint32_t blocks_wanted(const flow_engine *e) {
   const flow_store *s = &e->store;
   const arch_store_config *g = &s->config.store;
   if (s->cols == 0) return 0;
-  if (!s->pooled) return s->rows * s->blocks << s->gated;
-  return s->statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
+  if (!s->pooled) return s->rows * s->blocks << s->each.gated;
+  return s->each.statistics ? 0 : g->pool_orows * g->pool_ocols * g->pool_size * g->pool_size;
 }
 
 static void decode(flow_engine *e, const cycle_front_command *command) {
   flow_store *s = &e->store;
   const uint64_t rs1 = command->rs1, rs2 = command->rs2;
   const arch_store_config *g = &s->config.store;
-  s->to_sp = command->insn == ISA_MVOUT_SPAD_R2;
+  s->each = (flow_block){.to_sp = command->insn == ISA_MVOUT_SPAD_R2};
   s->laddr = (uint32_t)isa_get_mvout_local(rs1, rs2);
   s->cols = (uint32_t)isa_get_mvout_cols(rs1, rs2);
-  s->base = s->to_sp ? isa_get_mvout_spad_r2_dest(rs1, rs2) : isa_get_mvout_dram(rs1, rs2);
-  s->stride = s->to_sp ? isa_get_mvout_spad_r2_stride(rs1, rs2) : g->stride_bytes;
-  s->pooled = e->array->units.max_pool && g->pool_stride != 0 && !s->to_sp;
-  s->image = !s->pooled && g->pool_size != 0 && !s->to_sp;
+  s->base = s->each.to_sp ? isa_get_mvout_spad_r2_dest(rs1, rs2) : isa_get_mvout_dram(rs1, rs2);
+  s->stride = s->each.to_sp ? isa_get_mvout_spad_r2_stride(rs1, rs2) : g->stride_bytes;
+  s->pooled = e->array->units.max_pool && g->pool_stride != 0 && !s->each.to_sp;
+  s->image = !s->pooled && g->pool_size != 0 && !s->each.to_sp;
   s->rows = s->image ? g->orows * g->ocols : (uint32_t)isa_get_mvout_rows(rs1, rs2);
   s->blocks = (s->cols + e->d.dim - 1) / e->d.dim;
   const arch_local from = arch_local_decode(&e->d, s->laddr);
-  s->garbage = from.garbage;
-  s->acc = from.accumulator && !from.garbage;
-  s->full = s->acc && from.full && e->array->accumulator.full_reads;
-  s->statistics = e->array->units.normaliser && s->acc && from.norm != ARCH_NORM_NONE;
-  s->norm = (uint8_t)(s->statistics ? from.norm : ARCH_NORM_NONE);
-  s->gated = g->gate && !s->pooled && !s->image && !s->to_sp && arch_local_narrows(&from);
+  s->each.garbage = from.garbage;
+  s->each.acc = from.accumulator && !from.garbage;
+  s->full = s->each.acc && from.full && e->array->accumulator.full_reads;
+  s->each.statistics = e->array->units.normaliser && s->each.acc && from.norm != ARCH_NORM_NONE;
+  s->norm = (uint8_t)(s->each.statistics ? from.norm : ARCH_NORM_NONE);
+  s->each.gated = g->gate && !s->pooled && !s->image && !s->each.to_sp && arch_local_narrows(&from);
   s->count = blocks_wanted(e);
-  s->position = 0;
+  s->usual = s->each.acc && !s->each.to_sp && !s->each.statistics && !s->each.gated && !s->pooled;
+  s->position = s->row = s->column = 0;
 }
 
 static bool is_config(isa_id insn) {
@@ -107,12 +111,12 @@ static bool take_up(flow_engine *e) {
     return true;
   }
   decode(e, &head->command);
-  s->slot = (uint8_t)flow_station_take(e, SIM_CLASS_STORE);
+  s->each.slot = (uint8_t)flow_station_take(e, SIM_CLASS_STORE);
   s->start = start;
   s->active = s->count > 0;
   if (!s->active) {
     leave(e, start);
-    flow_station_end(e, SIM_CLASS_STORE, s->slot, flow_after(start, 1, FLOW_W_STORE_START));
+    flow_station_end(e, SIM_CLASS_STORE, s->each.slot, flow_after(start, 1, FLOW_W_STORE_START));
   }
   return true;
 }
@@ -135,62 +139,71 @@ static void place_pooled(const flow_engine *e, const flow_store *s, flow_block *
   if (inside) b->bank = (uint8_t)(((s->laddr + row * g->ocols + col) & (e->d.acc_rows - 1)) >> e->acc_shift);
 }
 
-static void place_plain(const flow_engine *e, const flow_store *s, flow_block *b) {
-  const uint32_t position = s->position >> s->gated;
-  const uint32_t row = s->blocks == 1 ? position : position / s->blocks, block = position - row * s->blocks;
-  const uint32_t source = s->laddr + block * e->d.dim + row;
-  const bool last = block + 1 == s->blocks;
-  const uint32_t length = last ? s->cols - block * e->d.dim : e->d.dim;
-  uint64_t place = row;
+static uint8_t bank_of(const flow_engine *e, bool acc, uint32_t row) {
+  return (uint8_t)(acc ? (row & (e->d.acc_rows - 1)) >> e->acc_shift : (row & (e->d.sp_rows - 1)) >> e->sp_shift);
+}
+
+// The row is complete with this block.
+static inline void place_row(const flow_store *s, flow_block *b, uint32_t before) {
   const arch_store_config *g = &s->config.store;
-  if (s->image) place = (uint64_t)(row / g->ocols) * g->pool_out_dim + row % g->ocols;
+  const uint32_t length = s->cols - before;
+  const uint64_t place = s->image ? (uint64_t)(s->row / g->ocols) * g->pool_out_dim + s->row % g->ocols : s->row;
   b->address = s->base + place * s->stride;
-  b->bytes = block * e->d.dim + (s->full ? length * 4 : length);
-  b->writes = last && !s->to_sp && !s->statistics;
-  b->norm = last ? s->norm : (uint8_t)ref_norm_collecting((arch_norm)s->norm);
-  b->bank =
-      (uint8_t)(s->acc ? (source & (e->d.acc_rows - 1)) >> e->acc_shift : (source & (e->d.sp_rows - 1)) >> e->sp_shift);
+  b->bytes = before + (s->full ? length * 4 : length);
+  b->writes = !b->to_sp && !b->statistics;
+  b->norm = s->norm;
+}
+
+static inline void place_plain(const flow_engine *e, flow_store *s, flow_block *b) {
+  const uint32_t before = s->column * e->d.dim;
+  b->bank = bank_of(e, b->acc, s->laddr + before + s->row);
+  if (++s->column < s->blocks) {
+    if (b->statistics) b->norm = (uint8_t)ref_norm_collecting((arch_norm)s->norm);
+    return;
+  }
+  place_row(s, b, before);
+  s->column = 0;
+  s->row++;
 }
 
 // The other factors of the block that comes next.
 static void place_factors(const flow_engine *e, const flow_store *s, flow_block *b) {
-  const uint32_t position = s->position / 2, row = position / s->blocks, block = position % s->blocks;
-  const uint32_t source = s->laddr + (uint32_t)s->config.store.gate_offset + block * e->d.dim + row;
   b->acc = false;
   b->factors = true;
-  b->bank = (uint8_t)((source & (e->d.sp_rows - 1)) >> e->sp_shift);
+  b->bank = bank_of(e, false, s->laddr + (uint32_t)s->config.store.gate_offset + s->column * e->d.dim + s->row);
 }
 
-static void request_block(flow_engine *e) {
+static inline bool may_request(const flow_store *s, const flow_places *p) {
+  return s->active && p->requested - p->dispatched < DISPATCH && p->requested - p->sent < FLOW_BLOCKS - 1;
+}
+
+// The last block of a command is requested, and the command leaves the queue. Earlier blocks were requested a cycle
+// after the one before, when there was room; later than that none of them is dispatched.
+static void request_last(flow_engine *e, uint32_t n) {
   flow_store *s = &e->store;
-  const uint32_t n = s->requested;
-  flow_block *b = at(s, n);
-  flow_time cycle = s->start;
-  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->requested));
-  if (n >= s->dispatch_room) cycle = flow_later(cycle, behind(at(s, n - s->dispatch_room)->dispatched));
-  *b = (flow_block){.requested = cycle,
-                    .slot = s->slot,
-                    .acc = s->acc,
-                    .garbage = s->garbage,
-                    .to_sp = s->to_sp,
-                    .statistics = s->statistics,
-                    .gated = s->gated,
-                    .ends = s->position + 1 == s->count};
-  if (s->pooled)
-    place_pooled(e, s, b);
-  else if (s->gated && s->position % 2 == 0)
-    place_factors(e, s, b);
-  else
-    place_plain(e, s, b);
-  s->requested++;
-  s->position++;
-  if (!b->ends) return;
+  const flow_time first = flow_after(s->start, s->count - 1, FLOW_W_STORE_PATH);
+  const flow_time cycle = flow_later(first, behind(*in(s->way.dispatched, n - DISPATCH)));
+  at(s, n)->ends = true;
   s->active = false;
+  if (!s->usual) s->unusual = n;
   leave(e, flow_after(cycle, s->count == 1, FLOW_W_STORE_PATH));
 }
 
-static bool may_request(const flow_store *s) {
-  return s->active && s->requested - s->dispatched < s->dispatch_room && s->requested - s->sent < FLOW_BLOCKS - 1;
+static inline __attribute__((always_inline)) bool request(flow_engine *e, flow_places *p, bool usual) {
+  flow_store *s = &e->store;
+  if (!may_request(s, p)) return false;
+  const uint32_t n = p->requested++;
+  flow_block *b = at(s, n);
+  *in(s->way.start, n) = s->start;
+  *b = s->each;
+  if (!usual && s->pooled)
+    place_pooled(e, s, b);
+  else if (!usual && b->gated && s->position % 2 == 0)
+    place_factors(e, s, b);
+  else
+    place_plain(e, s, b);
+  if (++s->position == s->count) request_last(e, n);
+  return true;
 }
 
 // ---- the way to the writer
@@ -202,15 +215,14 @@ static uint64_t sums_known(const flow_engine *e) {
   return (x->fetching ? wf_min(x->started, e->step) : e->step) + x->result_delay;
 }
 
-static bool dispatch(flow_engine *e) {
+static inline __attribute__((always_inline)) bool dispatch(flow_engine *e, flow_places *p, bool usual) {
   flow_store *s = &e->store;
-  const uint32_t n = s->dispatched;
-  if (n == s->requested || n - s->entered >= DISPATCHED) return false;
-  flow_block *b = at(s, n);
-  flow_time cycle = behind(b->requested);
-  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->dispatched));
-  if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->entered));
-  if (b->acc) {
+  const uint32_t n = p->dispatched;
+  if (n == p->requested || n - p->entered >= DISPATCHED) return false;
+  const flow_block *b = at(s, n);
+  flow_time cycle = flow_later(behind(*in(s->way.start, n)), behind(*in(s->way.dispatched, n - 1)));
+  cycle = flow_later(cycle, behind(*in(s->way.entered, n - s->norm_room)));
+  if (usual || b->acc) {
     const uint64_t free = flow_calendar_find(&e->acc_adds[b->bank], flow_cycle(cycle), 1);
     if (free >= sums_known(e)) {
       s->asks_again = wf_max(free - e->execute.result_delay, e->step) + 1;
@@ -218,44 +230,40 @@ static bool dispatch(flow_engine *e) {
     }
     cycle = flow_not_before(cycle, free, FLOW_W_LOCAL_BANKS);
   }
-  b->dispatched = cycle = flow_event(e->log, cycle);
-  s->dispatched++;
-  if (b->ends && !b->to_sp) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
+  *in(s->way.dispatched, n) = cycle = flow_event(e->log, cycle);
+  p->dispatched++;
+  if (b->ends && (usual || !b->to_sp)) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
   return true;
 }
 
-static bool enter(flow_store *s) {
-  const uint32_t n = s->entered;
-  if (n == s->dispatched || n - s->scaled >= NORMALISER) return false;
-  flow_block *b = at(s, n);
-  flow_time cycle = behind(b->dispatched);
-  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->entered));
-  if (b->acc) cycle = flow_later(cycle, s->normaliser_free);
-  if (n >= s->norm_room) cycle = flow_later(cycle, behind(at(s, n - s->norm_room)->scaled));
-  b->entered = cycle;
-  if (b->acc) {
-    const uint64_t cycles = b->norm == ARCH_NORM_NONE ? s->passes : cycle_normaliser_cycles((arch_norm)b->norm);
+static inline __attribute__((always_inline)) bool enter(flow_store *s, flow_places *p, bool usual) {
+  const uint32_t n = p->entered;
+  if (n == p->dispatched || n - p->scaled >= NORMALISER) return false;
+  const flow_block *b = at(s, n);
+  flow_time cycle = flow_later(behind(*in(s->way.dispatched, n)), behind(*in(s->way.entered, n - 1)));
+  cycle = flow_later(cycle, behind(*in(s->way.scaled, n - s->norm_room)));
+  if (usual || b->acc) {
+    const bool none = usual || b->norm == ARCH_NORM_NONE;
+    const uint32_t cycles = none ? s->passes : cycle_normaliser_cycles((arch_norm)b->norm);
+    cycle = flow_later(cycle, s->normaliser_free);
     s->normaliser_free = flow_after(cycle, cycles, FLOW_W_NORMALISER);
   }
-  s->entered++;
+  *in(s->way.entered, n) = cycle;
+  p->entered++;
   return true;
 }
 
-static bool scale(flow_store *s) {
-  const uint32_t n = s->scaled;
-  if (n == s->entered) return false;
-  flow_block *b = at(s, n);
-  if (b->statistics) {
-    b->scaled = b->entered;
-    s->scaled++;
-    return true;
+static inline __attribute__((always_inline)) bool scale(flow_store *s, flow_places *p, bool usual) {
+  const uint32_t n = p->scaled;
+  if (n == p->entered) return false;
+  flow_time cycle = *in(s->way.entered, n);
+  if (usual || !at(s, n)->statistics) {
+    if (n - p->sent >= s->issue_room) return false;
+    cycle = flow_later(behind(cycle), behind(*in(s->way.scaled, n - 1)));
+    cycle = flow_later(cycle, flow_after(*in(s->way.sent, n - s->issue_room), 0, FLOW_W_STORE_PATH));
   }
-  if (n - s->sent >= s->issue_room) return false;
-  flow_time cycle = behind(b->entered);
-  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->scaled));
-  if (n >= s->issue_room) cycle = flow_later(cycle, flow_after(at(s, n - s->issue_room)->sent, 0, FLOW_W_STORE_PATH));
-  b->scaled = cycle;
-  s->scaled++;
+  *in(s->way.scaled, n) = cycle;
+  p->scaled++;
   return true;
 }
 
@@ -269,49 +277,76 @@ static void await_burst(flow_engine *e) {
   s->next = flow_memory_room(e->memory, s->candidate);
 }
 
-static bool send(flow_engine *e) {
+// The row is complete in `cycle`, and goes to memory.
+static void begin_row(flow_engine *e, const flow_block *b, flow_time cycle) {
   flow_store *s = &e->store;
-  const uint32_t n = s->sent;
-  if (n == s->scaled || s->sending) return false;
-  flow_block *b = at(s, n);
-  flow_time cycle = flow_after(b->scaled, b->acc ? s->latency : 1, FLOW_W_STORE_PATH);
-  if (!b->acc && !b->garbage) cycle = flow_later(cycle, flow_after(b->dispatched, s->read, FLOW_W_STORE_PATH));
-  if (n >= 1) cycle = flow_later(cycle, behind(at(s, n - 1)->sent));
-  if (!b->to_sp && !b->gated) cycle = flow_later(cycle, s->writer_free);
-  b->sent = b->statistics ? b->scaled : cycle;
-  s->sent++;
-  if (b->gated && !b->factors)
-    cycle = flow_later(flow_after(cycle, s->gate_latency, FLOW_W_STORE_PATH), s->writer_free);
-  if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(cycle));
-  if (!b->writes) return true;
   s->sending = true;
   s->from = b->address;
   s->bytes = b->bytes;
   s->candidate = flow_after(cycle, OFFER, FLOW_W_WRITER);
   await_burst(e);
+}
+
+// Blocks that are not usual: the cycle in which it is sent, and *ready, in which the writer has it.
+static flow_time send_other(flow_engine *e, uint32_t n, flow_time *ready) {
+  flow_store *s = &e->store;
+  const flow_block *b = at(s, n);
+  const flow_time scaled = *in(s->way.scaled, n);
+  flow_time cycle = flow_after(scaled, b->acc ? s->latency : 1, FLOW_W_STORE_PATH);
+  if (!b->acc && !b->garbage)
+    cycle = flow_later(cycle, flow_after(*in(s->way.dispatched, n), s->read, FLOW_W_STORE_PATH));
+  cycle = flow_later(cycle, behind(*in(s->way.sent, n - 1)));
+  if (!b->to_sp && !b->gated) cycle = flow_later(cycle, s->writer_free);
+  *ready = cycle;
+  if (b->gated && !b->factors)
+    *ready = flow_later(flow_after(cycle, s->gate_latency, FLOW_W_STORE_PATH), s->writer_free);
+  if (b->to_sp && b->ends) flow_station_end(e, SIM_CLASS_STORE, b->slot, behind(*ready));
+  return b->statistics ? scaled : cycle;
+}
+
+static inline __attribute__((always_inline)) bool send(flow_engine *e, flow_places *p, bool usual) {
+  flow_store *s = &e->store;
+  const uint32_t n = p->sent;
+  if (n == p->scaled || s->sending) return false;
+  flow_time cycle, ready;
+  if (usual) {
+    cycle = flow_after(*in(s->way.scaled, n), s->latency, FLOW_W_STORE_PATH);
+    ready = cycle = flow_later(flow_later(cycle, behind(*in(s->way.sent, n - 1))), s->writer_free);
+  } else {
+    cycle = send_other(e, n, &ready);
+  }
+  *in(s->way.sent, n) = cycle;
+  p->sent++;
+  if (at(s, n)->writes) begin_row(e, at(s, n), ready);
   return true;
 }
 
-static bool request(flow_engine *e) {
-  if (!may_request(&e->store)) return false;
-  request_block(e);
-  return true;
+// Each place hands a block on, the last one first, until none can or one comes that is not usual.
+static inline __attribute__((always_inline)) void pass_blocks(flow_engine *e, bool usual) {
+  flow_store *s = &e->store;
+  flow_places p = s->passed;
+  bool more;
+  do {
+    more = send(e, &p, usual);
+    more |= scale(s, &p, usual);
+    more |= enter(s, &p, usual);
+    more |= dispatch(e, &p, usual);
+    more |= request(e, &p, usual);
+    if (!s->active) more |= take_up(e);
+  } while (more && (!usual || s->usual));
+  s->passed = p;
 }
+
+// Whether all blocks are sums of rows, which go to memory as they come.
+static bool all_usual(const flow_store *s) { return s->usual && (int32_t)(s->passed.sent - s->unusual) > 0; }
 
 void flow_store_wake(flow_engine *e) {
   flow_store *s = &e->store;
   if (s->waking) return;
   s->waking = true;
   s->asks_again = FLOW_NEVER;
-  bool more;
-  do {
-    more = send(e);
-    while (scale(s)) more = true;
-    while (enter(s)) more = true;
-    while (dispatch(e)) more = true;
-    more |= request(e);
-    if (!s->active) more |= take_up(e);
-  } while (more);
+  if (all_usual(s)) pass_blocks(e, true);
+  if (!all_usual(s)) pass_blocks(e, false);
   s->waking = false;
   e->next[FLOW_STORE] = wf_min(s->asks_again, s->sending ? flow_cycle(s->next) : FLOW_NEVER);
 }
