@@ -70,7 +70,7 @@ static size_t passes_of(const pipeline *p) { return p->request->straight && p->r
 // long as making them, so only the last pass is verified unless a caller watches the passes.
 static bool verify(const pipeline *p, const char *name) {
   if (p->commands != NULL && p->request->after == NULL && strcmp(name, passes[passes_of(p) - 1].name) != 0) return true;
-  const bool good = p->commands != NULL ? command_verify(p->commands, p->diag) : block_verify(p->block, p->diag);
+  const bool good = p->commands != NULL ? command_prove(p->commands, p->diag) : block_verify(p->block, p->diag);
   if (!good) wf_error(p->diag, wf_in_file(p->request->file), "the program is not well formed after pass %s", name);
   return good;
 }
@@ -519,7 +519,7 @@ static bool read_block(pipeline *p) {
 static bool read_commands(pipeline *p) {
   const compile_request *q = p->request;
   p->commands = command_parse(q->file, q->text, q->length, q->array, p->diag);
-  return p->commands != NULL && command_verify(p->commands, p->diag) && run_passes(p, EXPAND + 1, NULL);
+  return p->commands != NULL && command_prove(p->commands, p->diag) && run_passes(p, EXPAND + 1, NULL);
 }
 
 static bool run_pipeline(pipeline *p) {

@@ -18,6 +18,7 @@ struct run_session {
   sim_port port;
   uint64_t cycle;
   uint64_t commands;
+  bool trusted;  // the engine does not check commands
   const wf_stop *stop;
   void (*progress)(void *context, uint64_t commands);
   void *context;
@@ -85,10 +86,27 @@ static void write_constants(const command_program *program, const command_layout
   }
 }
 
+// Whether the checker has passed all commands of the program; of tokens what programs before left counts as well.
+bool run_session_may_trust(const command_program *program) {
+  return command_is_proved(program) && program->array->sync.by != HW_SYNC_TOKENS;
+}
+
+// An engine that does not check commands has been told that programs are verified and their tensors in main memory.
+static bool keeps_word(const run_session *s, const command_program *program, const command_layout *layout,
+                       wf_diag *diag) {
+  if (!s->trusted) return true;
+  bool good = run_session_may_trust(program);
+  for (int t = 0; t < program->tensor_count && good; t++)
+    good = arch_memory_at(s->memory, layout->tensor_address[t], command_tensor_bytes(&program->tensors[t])) != NULL;
+  if (!good) wf_error(diag, wf_in_file(program->name), "the program is not verified, or not in main memory");
+  return good;
+}
+
 bool run_session_run(run_session *session, const command_program *program, const command_layout *layout,
                      run_result *result, wf_diag *diag) {
   *result = (run_result){0};
   runner r = {.session = session, .program = program, .layout = layout};
+  if (!keeps_word(session, program, layout, diag)) return false;
   write_constants(program, layout, session->memory);
   const uint64_t cycle = session->cycle, commands = session->commands;
   sim_engine_enter(session->engine, run_program, &r);
@@ -108,6 +126,7 @@ run_session *run_session_open(const hw_array *array, const sim_engine_ops *engin
   run_session *session = WF_NEW(run_session);
   session->engine = created;
   session->memory = memory;
+  session->trusted = options != NULL && options->checked;
   session->port = sim_port_for(created, array->isa.revision);
   return session;
 }
@@ -143,7 +162,9 @@ bool run_session_units(const run_session *session, sim_cycle_report *units) {
 bool run_commands(const command_program *program, const run_config *config, arch_memory *memory,
                   const command_layout *layout, run_result *result, wf_diag *diag) {
   *result = (run_result){0};
-  run_session *session = run_session_open(program->array, config->engine, config->options, memory, diag);
+  sim_engine_options options = config->options != NULL ? *config->options : (sim_engine_options){0};
+  options.checked |= run_session_may_trust(program);
+  run_session *session = run_session_open(program->array, config->engine, &options, memory, diag);
   if (session == NULL) return false;
   if (config->events != NULL) session->engine->ops->set_events(session->engine, config->events);
   run_session_watch(session, config->stop, config->progress, config->context);

@@ -12,6 +12,8 @@ typedef struct run_session run_session;
 run_session *run_session_open(const hw_array *array, const sim_engine_ops *engine, const sim_engine_options *options,
                               arch_memory *memory, wf_diag *diag);
 void run_session_close(run_session *session);
+// Whether sessions of this program and others like it may be opened with `checked` among the options of the engine.
+bool run_session_may_trust(const command_program *program);
 // Programs of the session end early when that is wanted; `progress` as in run_config. Both may be NULL.
 void run_session_watch(run_session *session, const wf_stop *stop, void (*progress)(void *context, uint64_t commands),
                        void *context);

@@ -62,6 +62,10 @@ typedef struct sim_engine_options {
   const char *accelerator;  // of the systemc engine: which one sits in the platform; NULL: the first it has
   uint64_t quantum;         // of the systemc engine: cycles that the hart may run ahead of the platform; 0: none
   bool timing_only;         // of the cycle engine: no data is moved, memory keeps its contents
+  // Each command is legal where it comes, as arch/check.h says: whoever gives commands has had the checker pass all of
+  // them, and knows that the tensors they were checked with lie in main memory. flow does not check such commands
+  // again.
+  bool checked;
   unsigned ignored_orders;  // of the engine races: what it takes not to order anything (races_order)
   // For tests; results are the same. cycle: no cycle is skipped; flow: loads burst by burst, queues are kept.
   bool every_cycle;

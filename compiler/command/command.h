@@ -71,9 +71,10 @@ typedef struct command_program {
   int tensor_count;
   command_node *nodes;  // allocated; the rest is in the arena
   size_t count, room;
-  size_t loops, fences;  // among them
-  int open;              // loops without END yet, while the program is made
-  uint64_t macs;         // of its products, without those with padding; 0: not known
+  size_t loops, fences;      // among them
+  int open;                  // loops without END yet, while the program is made
+  uint64_t macs;             // of its products, without those with padding; 0: not known
+  const hw_array *verified;  // on which command_prove has passed it as it is; NULL: none
 } command_program;
 
 // What is left of a layer's multiply-accumulates without those on padding; all of them if the program does not know.
@@ -90,6 +91,7 @@ void command_add(command_program *program, const command_insn *insn);
 static inline command_node *command_extend(command_program *program, size_t nodes) {
   if (program->room - program->count < nodes) command_reserve(program, 2 * program->room + nodes);
   program->count += nodes;
+  program->verified = NULL;
   return &program->nodes[program->count - nodes];
 }
 // A command without tensors.
@@ -118,6 +120,11 @@ uint64_t command_executions(const command_program *program);
 // Well formed and legal for the array: loops nest, fields are legal (isa_check), local rows exist, units exist, every
 // access lies in its tensor, a load state is configured before it is used. Reports each violation.
 bool command_verify(const command_program *program, wf_diag *diag);
+// The same, and the program remembers that it passed, until it is changed.
+bool command_prove(command_program *program, wf_diag *diag);
+static inline bool command_is_proved(const command_program *program) {
+  return program->verified != NULL && program->verified == program->array;
+}
 
 // ---- text, in the syntax that command_parse reads
 void command_print(const command_program *program, FILE *out);

@@ -317,3 +317,8 @@ bool command_verify(const command_program *program, wf_diag *diag) {
   return (check_ends(&ends) || check_executions(&v, NULL)) &&  // the last one with the numbers of what is wrong
          command_check_order(program, diag);
 }
+
+bool command_prove(command_program *program, wf_diag *diag) {
+  program->verified = command_verify(program, diag) ? program->array : NULL;
+  return program->verified != NULL;
+}

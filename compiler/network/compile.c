@@ -28,7 +28,7 @@ static bool compile_unit(const network *net, network_kernel *kernel, wf_diag *di
   const double start = wf_thread_seconds();
   kernel->program = network_unit_program(kernel->unit, net->options.array, diag);
   if (kernel->program != NULL) kernel->program = command_give_tokens(kernel->program);
-  const bool good = kernel->program != NULL && command_verify(kernel->program, diag);
+  const bool good = kernel->program != NULL && command_prove(kernel->program, diag);
   if (!good) wf_hint(diag, "compiling %s for array %s", kernel->text, net->options.array->name);
   kernel->seconds = wf_thread_seconds() - start;
   return good;

@@ -329,7 +329,7 @@ static bool make_step(network *net, network_window window, const network_shares 
   network_place places[NETWORK_MIXED_TENSORS];
   command_program *program = network_mix(net, &(network_mix_request){.window = window, .shares = *how}, places);
   if (program == NULL) return false;
-  if (!command_verify(program, diag)) {
+  if (!command_prove(program, diag)) {
     wf_hint(diag, "mixing %s and what follows it for array %s", net->steps[window.first].name,
             net->options.array->name);
     command_destroy(program);

@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/test.h"
 #include "compiler/command/tests/sample.h"
+#include "isa/isa_fields.h"
+#include "sim/flow/flow.h"
 #include "sim/run.h"
 
 typedef struct operands {
@@ -132,6 +134,74 @@ static void test_stops_when_wanted(void **state) {
   command_destroy(program);
 }
 
+// ---- verified programs, whose commands flow does not check again
+
+static bool run_on_flow(const command_program *program, bool checked, run_result *result) {
+  wf_diag diag = wf_diag_to(NULL);
+  void *const tensors[] = {NULL, NULL, NULL};
+  const sim_engine_options options = {.checked = checked};
+  const run_config config = {.engine = &sim_flow_engine, .options = &options};
+  const bool good = run_commands_on(program, &config, tensors, result, &diag);
+  assert_int_equal(diag.errors, good ? 0 : 1);
+  return good;
+}
+
+static void test_verified_programs_are_trusted(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(stderr);
+  command_program *program = sample_gemm_program(&array, &shapes[2]);
+  run_result checked, trusted;
+  assert_false(command_is_proved(program));
+  assert_true(run_on_flow(program, false, &checked));
+  assert_true(command_prove(program, &diag) && command_is_proved(program));
+  assert_true(run_on_flow(program, false, &trusted));
+  assert_int_equal(checked.cycles, trusted.cycles);
+  assert_true(trusted.cycles != 0);
+  command_destroy(program);
+}
+
+// A program that was changed, or is for another array, is as one that was never verified: its commands are checked.
+static void test_others_are_not_trusted(void **state) {
+  (void)state;
+  hw_array array, other;
+  hw_array_default(&array);
+  hw_array_default(&other);
+  wf_diag diag = wf_diag_to(stderr);
+  command_program *program = sample_gemm_program(&array, &shapes[1]);
+  assert_true(command_prove(program, &diag));
+  command_program moved = *program;
+  moved.array = &other;
+  assert_false(command_is_proved(&moved));
+  const command_node bad = command_plain(ISA_FUNCT_MVIN, 0, (UINT64_C(16) << 48) | (UINT64_C(16) << 32) | 0x3ff8);
+  command_add(program, &bad.insn);
+  assert_false(command_is_proved(program));
+  run_result result;
+  assert_false(run_on_flow(program, false, &result));
+  assert_int_equal(result.fault.kind, ARCH_FAULT_LOCAL);
+  assert_false(run_on_flow(program, true, &result));
+  assert_int_equal(result.commands, 0);
+  command_destroy(program);
+}
+
+// Commands that come besides those of verified programs are refused.
+static void test_flow_refuses_what_was_not_checked(void **state) {
+  (void)state;
+  hw_array array;
+  hw_array_default(&array);
+  wf_diag diag = wf_diag_to(stderr);
+  arch_memory *memory = arch_memory_create(1 << 20);
+  const sim_engine_options options = {.checked = true};
+  sim_engine *engine = sim_engine_create(&sim_flow_engine, &array, memory, &options, &diag);
+  arch_command flush = {.insn = isa_find(array.isa.revision, ISA_FUNCT_FLUSH, 0), .funct = ISA_FUNCT_FLUSH};
+  uint64_t response;
+  assert_int_equal(engine->ops->push(engine, 0, &flush, &response), SIM_PUSH_FAULT);
+  assert_int_equal(engine->ops->fault(engine)->kind, ARCH_FAULT_ILLEGAL);
+  engine->ops->destroy(engine);
+  arch_memory_destroy(memory);
+}
+
 static void test_trace_is_the_program(void **state) {
   (void)state;
   hw_array array;
@@ -188,6 +258,9 @@ int main(void) {
       cmocka_unit_test(test_faults_are_reported),
       cmocka_unit_test(test_huge_tensors_are_refused),
       cmocka_unit_test(test_stops_when_wanted),
+      cmocka_unit_test(test_verified_programs_are_trusted),
+      cmocka_unit_test(test_others_are_not_trusted),
+      cmocka_unit_test(test_flow_refuses_what_was_not_checked),
       cmocka_unit_test(test_trace_is_the_program),
       cmocka_unit_test(test_trace_refuses),
   };

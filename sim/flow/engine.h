@@ -401,6 +401,7 @@ typedef struct flow_engine {
   uint64_t limit;    // of the steps that are carried out now
   uint64_t step;     // the time of the step that is carried out; no other comes before
   bool every_burst;  // loads step burst by burst
+  bool checked;      // commands are legal
   flow_file files[SIM_CLASSES];
   cycle_row_config rows;
   uint8_t class_of[ISA_ID_COUNT];  // by instruction

@@ -164,6 +164,7 @@ static sim_engine *create_with(const hw_array *array, arch_memory *memory, const
   }
   sim_engine *engine = make(array, memory);
   of(engine)->every_burst = options->every_cycle;
+  of(engine)->checked = options->checked;
   of(engine)->execute.never_usual = (options->without_skips & SIM_FLOW_USUAL_OPERATIONS) != 0;
   of(engine)->front.passing.over = options->every_cycle;
   return engine;
@@ -199,7 +200,17 @@ static uint64_t find_room(flow_engine *e, uint64_t cycle, uint64_t limit) {
   return flow_front_room(e, wf_max(cycle, e->now));
 }
 
+// Where commands were checked before, one that comes alone was not: the hart gives it.
+static bool refuse_unchecked(flow_engine *e, const arch_command *command) {
+  if (!e->checked) return false;
+  e->fault = (arch_fault){.kind = ARCH_FAULT_ILLEGAL, .command = *command};
+  snprintf(e->fault.text, sizeof e->fault.text, "engine flow: a command besides those that were checked");
+  return true;
+}
+
+// Commands that were checked return nothing, so no counter is among them.
 static inline bool is_legal(flow_engine *e, const arch_command *command) {
+  if (e->checked) return true;
   return arch_checker_command(e->checker, command, NULL, NULL, &e->fault) && !refuse_counter(e, command);
 }
 
@@ -268,6 +279,7 @@ static sim_push_result push(sim_engine *engine, uint64_t cycle, const arch_comma
   (void)response;
   if (flow_failed(e)) return SIM_PUSH_FAULT;
   run_to(e, cycle);
+  if (refuse_unchecked(e, command)) return SIM_PUSH_FAULT;
   const bool room = flow_front_knows_room(&e->front) && flow_front_room(e, wf_max(cycle, e->now)) <= cycle;
   return room ? take(e, cycle, command) : SIM_PUSH_FULL;
 }
