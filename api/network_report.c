@@ -182,6 +182,33 @@ static void add_sensitivity(const api_network_report *report, cJSON *document, c
   }
 }
 
+// Tensors between mixed steps that are in no memory.
+static void print_forwarded(const network *net, FILE *out) {
+  char number[WF_THOUSANDS], name[WF_NAME_LINE];
+  uint64_t bytes = 0;
+  int count = 0;
+  for (int b = 0; b < net->buffer_count; b++) {
+    count += net->buffers[b].forwarded;
+    bytes += net->buffers[b].forwarded ? net->buffers[b].bytes : 0;
+  }
+  if (count == 0) return;
+  fprintf(out, "scratchpad   keeps %d tensors of %s bytes between mixed steps:", count, wf_thousands(bytes, number));
+  for (int b = 0; b < net->buffer_count; b++)
+    if (net->buffers[b].forwarded) fprintf(out, " %s", wf_name_shown(net->buffers[b].name, name));
+  fputc('\n', out);
+}
+
+static void add_forwarded(const network *net, cJSON *document) {
+  cJSON *list = cJSON_AddArrayToObject(document, "forwarded");
+  for (int b = 0; b < net->buffer_count; b++) {
+    if (!net->buffers[b].forwarded) continue;
+    cJSON *tensor = cJSON_CreateObject();
+    cJSON_AddStringToObject(tensor, "tensor", net->buffers[b].name);
+    wf_json_count(tensor, "bytes", net->buffers[b].bytes);
+    cJSON_AddItemToArray(list, tensor);
+  }
+}
+
 void api_network_report_totals(const api_network_report *report, FILE *out) {
   const run_network_result *r = report->result;
   const network *net = report->job->net;
@@ -196,6 +223,7 @@ void api_network_report_totals(const api_network_report *report, FILE *out) {
   fprintf(out, "memory       weights %s bytes, activations %s bytes, at least %s at one time\n",
           wf_thousands(net->weight_bytes, number), wf_thousands(net->arena_bytes, other),
           wf_thousands(net->arena_least_bytes, least));
+  print_forwarded(net, out);
   fprintf(out, "seconds      read %.2f, quantise %.2f, compile %.2f, simulate %.2f, reference %.2f; process %s KiB\n",
           report->job->read_seconds, report->job->quantise_seconds, net->compile_seconds, r->run_seconds,
           r->check_seconds, wf_thousands(peak_kib(), number));
@@ -288,6 +316,7 @@ static void add_totals(const api_network_report *report, cJSON *document) {
   wf_json_count(document, "weight_bytes", net->weight_bytes);
   wf_json_count(document, "arena_bytes", net->arena_bytes);
   wf_json_count(document, "arena_least_bytes", net->arena_least_bytes);
+  add_forwarded(net, document);
   wf_json_count(document, "process_kib", peak_kib());
 }
 

@@ -37,14 +37,16 @@ static int64_t saved_by(const run_candidate *mixed, const run_candidate *apart, 
 
 static void tell_savings(const run_candidate *mixed, const run_candidate *apart, network_judgements *known) {
   for (int s = 0, from = 0; s < mixed->net->step_count; from += parts_of(mixed, s), s++)
-    if (parts_of(mixed, s) > 1) network_tell_mix(known, from, parts_of(mixed, s), saved_by(mixed, apart, s, from));
+    if (parts_of(mixed, s) > 1)
+      network_tell_mix(known, from, parts_of(mixed, s), mixed->net->steps[s].forwards, saved_by(mixed, apart, s, from));
 }
 
 // Whether two networks have the same mixes.
 static bool are_alike(const run_candidate *a, const run_candidate *b) {
   if (a->net == NULL || a->net->step_count != b->net->step_count) return false;
   for (int s = 0; s < a->net->step_count; s++)
-    if (a->net->steps[s].parts != b->net->steps[s].parts) return false;
+    if (a->net->steps[s].parts != b->net->steps[s].parts || a->net->steps[s].forwards != b->net->steps[s].forwards)
+      return false;
   return true;
 }
 
@@ -75,7 +77,10 @@ static bool settle(run_candidate *best, const graph *placed, const network_optio
   without.fuse = NETWORK_FUSE_OFF;
   bool good = run_candidate_make(&apart, placed, &without, false, inputs, diag);
   if (good) run_candidate_tell_steps(&apart, options->judgements);
-  good = good && mix_in_rounds(best, &apart, placed, options, inputs, diag);
+  without = *options;
+  without.through_memory = true;
+  good = good && mix_in_rounds(best, &apart, placed, &without, inputs, diag);
+  if (good && network_can_forward(options->array)) good = mix_in_rounds(best, &apart, placed, options, inputs, diag);
   if (good)
     run_candidate_keep_better(best, &apart);
   else

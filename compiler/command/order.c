@@ -146,6 +146,9 @@ static bool check_command(void *context, const command_insn *c) {
     case ISA_MVOUT:
       note_store(k, c);
       break;
+    case ISA_MVOUT_SPAD_R2:
+      command_stores_add(&k->stores, 0);  // it takes a place in the station
+      break;
     default:
       arch_config_apply(&k->config, id, c->rs1, c->rs2);
   }

@@ -18,17 +18,27 @@
 #include "compiler/network/private.h"
 #include "compiler/network/steps.h"
 
+// Ways to mix: tensors between the steps go through memory, or are forwarded where they can be.
+enum { THROUGH, FORWARDED, WAYS };
+
+// The best shares of a way, and the cycles, with the step before; UINT64_MAX: it cannot be mixed so.
+typedef struct way {
+  uint64_t cycles;
+  network_shares shares;
+} way;
+
 // A window that was judged.
 typedef struct judged {
   network_window window;
   uint64_t key;
-  uint64_t apart, mixed;  // cycles, with the step before; UINT64_MAX: it cannot be mixed
-  network_shares shares;
+  uint64_t apart;  // cycles, with the step before
+  way ways[WAYS];
 } judged;
 
 // What a window saved in the network.
 typedef struct measured {
   network_window window;
+  bool forwards;
   int64_t saved;
 } measured;
 
@@ -58,16 +68,17 @@ void network_judgements_destroy(network_judgements *known) {
   if (known != NULL) wf_arena_destroy(known->arena);
 }
 
-static const measured *find_measured(const network_judgements *known, network_window window) {
-  for (size_t i = known->measured_count; i-- > 0;)
-    if (known->measured[i].window.first == window.first && known->measured[i].window.count == window.count)
-      return &known->measured[i];
+static const measured *find_measured(const network_judgements *known, network_window window, bool forwards) {
+  for (size_t i = known->measured_count; i-- > 0;) {
+    const measured *m = &known->measured[i];
+    if (m->window.first == window.first && m->window.count == window.count && m->forwards == forwards) return m;
+  }
   return NULL;
 }
 
-void network_tell_mix(network_judgements *known, int first, int count, int64_t saved) {
+void network_tell_mix(network_judgements *known, int first, int count, bool forwards, int64_t saved) {
   *WF_ARENA_PUSH(known->arena, known->measured, known->measured_count, &known->measured_room) =
-      (measured){{first, count}, saved};
+      (measured){{first, count}, forwards, saved};
 }
 
 void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count) {
@@ -76,8 +87,15 @@ void network_tell_steps(network_judgements *known, const uint64_t *cycles, int c
 }
 
 // Equal parts of the accumulator, or more for one of two steps.
-static const network_shares shares[] = {{{1, 1, 1}, {0}}, {{3, 1, 0}, {0}}, {{1, 3, 0}, {0}}};
+static const network_shares shares[] = {
+    {.accumulator = {1, 1, 1}}, {.accumulator = {3, 1, 0}}, {.accumulator = {1, 3, 0}}};
 enum { SHARES = sizeof shares / sizeof *shares };
+
+static network_shares first_shares(bool forward) {
+  network_shares first = shares[0];
+  first.forward = forward;
+  return first;
+}
 
 // ---- windows
 
@@ -157,28 +175,42 @@ static bool has_waste(const network *net, network_window window, uint64_t cycles
 }
 
 // Other shares of the accumulator help where equal ones come near.
-static bool is_near(const judged *w) {
+static bool is_near(const judged *w, const way *of) {
   enum { NEAR = 16 };
-  return w->mixed != UINT64_MAX && w->mixed - w->mixed / NEAR < w->apart;
+  return of->cycles != UINT64_MAX && of->cycles - of->cycles / NEAR < w->apart;
 }
 
-static void try_shares(const planner *p, compile_judge judge, network_mix_request *request, judged *w) {
+static void try_shares(const planner *p, compile_judge judge, network_mix_request *request, way *best) {
   const uint64_t cycles = cycles_of(p->net, judge, request);
-  if (cycles >= w->mixed) return;
-  w->mixed = cycles;
-  w->shares = request->shares;
+  if (cycles >= best->cycles) return;
+  best->cycles = cycles;
+  best->shares = request->shares;
 }
 
 // Tuned: other mappings, of one layer after the other.
-static void try_mappings(const planner *p, compile_judge judge, network_mix_request *request, judged *w) {
+static void try_mappings(const planner *p, compile_judge judge, network_mix_request *request, const judged *w,
+                         way *best) {
   for (int n = 0; n < w->window.count; n++) {
     if (network_layer_of(p->net, &p->net->steps[w->window.first + n]) == NULL) continue;
     for (uint8_t number = 1; number < NETWORK_MIXED_MAPPINGS; number++) {
-      request->shares = w->shares;
+      request->shares = best->shares;
       request->shares.mapping[n] = number;
-      try_shares(p, judge, request, w);
+      try_shares(p, judge, request, best);
     }
   }
+}
+
+static void judge_way(const planner *p, compile_judge judge, network_mix_request *request, judged *w, bool forward) {
+  way *best = &w->ways[forward];
+  best->cycles = UINT64_MAX;
+  for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w, best)); i++) {
+    request->shares = shares[i];
+    request->shares.forward = forward;
+    try_shares(p, judge, request, best);
+    request->shares.deep = true;
+    if (forward) try_shares(p, judge, request, best);
+  }
+  if (p->net->options.tuning.count > 1 && best->cycles < w->apart) try_mappings(p, judge, request, w, best);
 }
 
 // What the steps take one behind the other, and mixed.
@@ -186,29 +218,38 @@ static void judge_by(const planner *p, compile_judge judge, judged *w) {
   const network_mix_request behind = in_context(p->net, w->window);
   network_mix_request apart = behind, mixed = behind;
   apart.alone = behind.window.count;
-  w->mixed = UINT64_MAX;
+  for (int i = 0; i < WAYS; i++) w->ways[i].cycles = UINT64_MAX;
   w->apart = cycles_of(p->net, judge, &apart);
   if (w->apart == UINT64_MAX || !has_waste(p->net, behind.window, w->apart)) return;
-  for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w)); i++) {
-    mixed.shares = shares[i];
-    try_shares(p, judge, &mixed, w);
-  }
-  if (p->net->options.tuning.count > 1 && w->mixed < w->apart) try_mappings(p, judge, &mixed, w);
+  judge_way(p, judge, &mixed, w, false);
+  if (network_can_forward(p->net->options.array)) judge_way(p, judge, &mixed, w, true);
 }
 
 // A quicker judge leaves to the other one what is not clearly slower mixed.
 static bool is_worth_judging(const judged *w) {
   enum { CLEAR = 64 };
-  return w->mixed != UINT64_MAX && w->mixed < w->apart + w->apart / CLEAR;
+  const uint64_t least = wf_min(w->ways[THROUGH].cycles, w->ways[FORWARDED].cycles);
+  return least != UINT64_MAX && least < w->apart + w->apart / CLEAR;
 }
 
-// With NETWORK_FUSE_ALL a window that fits is worth its length.
-static void judge_by_fit(const planner *p, judged *w) {
+static bool fits(const planner *p, network_window window, const network_shares *how) {
   network_place places[NETWORK_MIXED_TENSORS];
-  command_program *program = network_mix(p->net, &(network_mix_request){w->window, .shares = shares[0]}, places);
-  w->apart = (uint64_t)w->window.count;
-  w->mixed = program != NULL ? 0 : UINT64_MAX;
+  command_program *program = network_mix(p->net, &(network_mix_request){.window = window, .shares = *how}, places);
   if (program != NULL) command_destroy(program);
+  return program != NULL;
+}
+
+// With NETWORK_FUSE_ALL a window that fits is worth its length, and what can be forwarded is.
+static void judge_by_fit(const planner *p, judged *w) {
+  way *forwarded = &w->ways[FORWARDED], *through = &w->ways[THROUGH];
+  w->apart = (uint64_t)w->window.count;
+  for (int deep = 0; deep < 2 && network_can_forward(p->net->options.array); deep++) {
+    forwarded->shares.deep = deep != 0;
+    if (!fits(p, w->window, &forwarded->shares)) continue;
+    forwarded->cycles = 0;
+    return;
+  }
+  if (fits(p, w->window, &through->shares)) through->cycles = 0;
 }
 
 static void judge_by_time(const planner *p, judged *w) {
@@ -229,12 +270,15 @@ static void judge_one(void *context, size_t number) {
 // Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
 // save up to some percent less than the judge says. So a mix counts from a thirty-second of the window's cycles on;
 // from a hundred-and-twenty-eighth on where the caller times the network afterwards (runner/settle.c).
-static int64_t saved(const planner *p, const judged *w) {
+static int64_t saved_so(const planner *p, const judged *w, bool forward) {
   enum { LEAST = 32, LEAST_WATCHED = 128 };  // a part of the cycles
   const uint64_t least = p->net->options.judgements != NULL ? LEAST_WATCHED : LEAST;
-  if (w == NULL || w->mixed == UINT64_MAX || w->mixed + w->apart / least >= w->apart) return 0;
-  return (int64_t)(w->apart - w->mixed);
+  const uint64_t cycles = w == NULL ? UINT64_MAX : w->ways[forward].cycles;
+  if (cycles == UINT64_MAX || cycles + w->apart / least >= w->apart) return 0;
+  return (int64_t)(w->apart - cycles);
 }
+
+static int64_t saved(const planner *p, const judged *w) { return wf_max(saved_so(p, w, false), saved_so(p, w, true)); }
 
 // By what its steps take in the network; a window whose steps are not known may have something to hide.
 static bool is_told_full(const planner *p, network_window window) {
@@ -258,7 +302,9 @@ static void judge_windows(planner *p, int count) {
     const network_window window = {first, count};
     if (!can_be_mixed(p->net, window) || find(p, window) != NULL || !may_gain(p, window)) continue;
     *WF_ARENA_PUSH(known->arena, known->windows, known->count, &known->room) =
-        (judged){.window = window, .key = key_of(p->net, window), .mixed = UINT64_MAX, .shares = shares[0]};
+        (judged){.window = window,
+                 .key = key_of(p->net, window),
+                 .ways = {{UINT64_MAX, first_shares(false)}, {UINT64_MAX, first_shares(true)}}};
   }
   p->net->planning.judged += known->count - p->done;
   wf_run_tasks(known->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
@@ -266,13 +312,21 @@ static void judge_windows(planner *p, int count) {
 
 // ---- the cut
 
-// What a window saves: what was measured in the network, else what the judge says of it.
+// What a window saves in a way: what was measured in the network, else what the judge says of it.
+static int64_t gain_so(const planner *p, network_window window, bool forward) {
+  const measured *m = find_measured(p->known, window, forward);
+  return m != NULL ? m->saved : saved_so(p, find(p, window), forward);
+}
+
+// The better way to mix a window.
+static bool is_better_forwarded(const planner *p, network_window window) {
+  return !p->net->options.through_memory && gain_so(p, window, true) > gain_so(p, window, false);
+}
+
 static int64_t gain_of(const void *context, int first, int count) {
   const planner *p = context;
   const network_window window = {first, count};
-  if (!can_be_mixed(p->net, window)) return 0;
-  const measured *m = find_measured(p->known, window);
-  return m != NULL ? m->saved : saved(p, find(p, window));
+  return can_be_mixed(p->net, window) ? gain_so(p, window, is_better_forwarded(p, window)) : 0;
 }
 
 static network_cut *find_cuts(const planner *p) {
@@ -288,7 +342,8 @@ static network_cut *find_cuts(const planner *p) {
 
 static network_shares shares_of(const planner *p, network_window window) {
   const judged *w = find(p, window);
-  return w == NULL ? shares[0] : w->shares;
+  const bool forward = is_better_forwarded(p, window);
+  return w == NULL ? first_shares(forward) : w->ways[forward].shares;
 }
 
 // ---- the steps
@@ -322,6 +377,17 @@ static int add_kernel(network *net, const network_step *step, command_program *p
   return net->kernel_count++;
 }
 
+// A tensor between the steps of a window that is in no memory.
+static bool is_inside(const network *net, const command_tensor *tensor, network_place place) {
+  return place.buffer >= 0 && net->buffers[place.buffer].contents == NULL && !tensor->read && !tensor->written;
+}
+
+static void forget_buffer(network *net, int buffer) {
+  net->buffers[buffer].forwarded = true;
+  for (int t = 0; t < net->graph->tensor_count; t++)
+    if (net->tensors[t].buffer == buffer) net->tensors[t].buffer = -1;
+}
+
 // The step that does what the steps of a window do. False: the window does not fit and stays as it is, or, with an
 // error, its program is not well formed.
 static bool make_step(network *net, network_window window, const network_shares *how, network_step *step,
@@ -336,12 +402,17 @@ static bool make_step(network *net, network_window window, const network_shares 
     return false;
   }
   const network_step *parts = &net->steps[window.first];
-  *step = (network_step){.node = parts->node, .place = GRAPH_ON_ARRAY, .parts = window.count};
+  *step = (network_step){.node = parts->node, .place = GRAPH_ON_ARRAY, .parts = window.count, .forwards = how->forward};
   for (int n = 0; n < window.count; n++) step->macs += parts[n].macs;
   name_step(net, step, window);
   add_nodes(net, step, window);
-  for (int t = 0; t < program->tensor_count; t++)
-    if (program->tensors[t].contents == NULL) network_lower_bind(step, program->tensors[t].name, places[t]);
+  for (int t = 0; t < program->tensor_count; t++) {
+    if (program->tensors[t].contents != NULL) continue;
+    if (is_inside(net, &program->tensors[t], places[t]))
+      forget_buffer(net, places[t].buffer);
+    else
+      network_lower_bind(step, program->tensors[t].name, places[t]);
+  }
   step->kernel = add_kernel(net, step, program);
   network_widen(net, step);
   return true;

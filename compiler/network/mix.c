@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "compiler/block/build.h"
 #include "compiler/block/layout.h"
 #include "compiler/network/banks.h"
 #include "compiler/network/curve.h"
@@ -110,6 +111,8 @@ typedef struct maker {
   network_curve curves[PARTS_MAX];
   network_taken taken;  // by curves
   int numbers[PARTS_MAX][NETWORK_MIXED_TENSORS];
+  sched_mix_way ways[NETWORK_MIXED_TENSORS];
+  bool forwarded[NETWORK_MIXED_TENSORS];
   wf_arena *arena;
 } maker;
 
@@ -279,6 +282,44 @@ static bool add_tensors(maker *m) {
   return true;
 }
 
+// ---- tensors that stay inside
+
+bool network_can_forward(const hw_array *array) { return isa_find_name(array->isa.revision, "mvout_spad") != NULL; }
+
+static bool uses(const network_step *step, int buffer) {
+  bool any = false;
+  for (int o = 0; o < step->operand_count; o++) any |= step->operands[o].place.buffer == buffer;
+  for (int c = 0; c < step->call_count; c++)
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++) any |= step->calls[c].place[o].buffer == buffer;
+  for (int p = 0; p < step->part_count; p++) any |= uses(&step->part[p], buffer);
+  return any;
+}
+
+// Whether a step outside of the window or an observer of the network's inputs and outputs has the buffer.
+static bool is_known_outside(const network *net, network_window window, int buffer) {
+  const graph *g = net->graph;
+  bool any = net->buffers[buffer].contents != NULL;
+  for (int s = 0; s < net->step_count; s++)
+    if (s < window.first || s >= window.first + window.count) any |= uses(&net->steps[s], buffer);
+  for (int i = 0; i < g->input_count; i++) any |= net->tensors[g->inputs[i]].buffer == buffer;
+  for (int o = 0; o < g->output_count; o++) any |= net->tensors[g->outputs[o]].buffer == buffer;
+  return any;
+}
+
+static void choose_ways(maker *m) {
+  for (int t = 0; t < m->tensor_count; t++) {
+    const bool between = m->tensors[t].read && m->tensors[t].written && m->places[t].buffer >= 0;
+    const bool outside = between && is_known_outside(m->net, m->request->window, m->places[t].buffer);
+    m->ways[t] = !between ? SCHED_THROUGH_MEMORY : outside ? SCHED_FORWARD : SCHED_FORWARD_ONLY;
+  }
+}
+
+static bool is_any_forwarded(const maker *m) {
+  for (int t = 0; t < m->tensor_count; t++)
+    if (m->forwarded[t]) return true;
+  return false;
+}
+
 // ---- the program
 
 static bool compile_one(maker *m, int n, wf_diag *diag) {
@@ -311,6 +352,62 @@ static bool compile_all(maker *m, wf_diag *diag) {
   for (int n = 0; n < m->count; n++)
     if (m->layers[n] != NULL && !compile_one(m, n, diag)) return false;
   place_results(m);
+  return true;
+}
+
+// ---- the scratchpad
+
+// Buffers of the mix that loads of tensors between its steps fill.
+typedef struct fed {
+  const maker *m;
+  int program;
+  block_buffer *buffers[PARTS_MAX];
+  int count;
+} fed;
+
+static void find_fed(void *context, block_statement *s) {
+  fed *f = context;
+  if (s->kind != BLOCK_LOAD || f->count == PARTS_MAX) return;
+  block_buffer *buffer = &f->m->programs[f->program]->buffers[s->load.target.buffer];
+  if (f->m->ways[f->m->numbers[f->program][s->load.access.tensor]] == SCHED_THROUGH_MEMORY) return;
+  for (int n = 0; n < f->count; n++)
+    if (f->buffers[n] == buffer) return;
+  if (buffer->scope == BLOCK_SP) f->buffers[f->count++] = buffer;
+}
+
+static int64_t slot_rows(const block_buffer *buffer, const hw_derived *hw) {
+  const block_layout layout = block_layout_of(buffer, hw);
+  return block_layout_slot_rows(&layout);
+}
+
+static int64_t rows_left(const maker *m, const hw_derived *hw) {
+  int64_t rows = hw->sp_rows;
+  for (int i = 0; i < m->taken.count; i++) rows -= m->taken.rows[i].count;
+  for (int n = m->first; n < m->count; n++)
+    for (int b = 0; b < m->programs[n]->buffer_count && m->layers[n] != NULL; b++) {
+      const block_buffer *buffer = &m->programs[n]->buffers[b];
+      if (buffer->scope == BLOCK_SP) rows -= slot_rows(buffer, hw) * buffer->depth;
+    }
+  return rows;
+}
+
+// What is moved into a slot waits until products have done with it: with more slots an earlier step goes on.
+static void deepen(maker *m) {
+  enum { MOST = 8 };  // slots
+  const hw_derived hw = hw_derive(m->net->options.array);
+  fed f = {.m = m};
+  for (f.program = m->first; f.program < m->count; f.program++)
+    if (m->layers[f.program] != NULL) block_visit(m->programs[f.program]->body, find_fed, &f);
+  const int64_t left = rows_left(m, &hw), each = f.count == 0 ? 0 : left / f.count;
+  for (int n = 0; n < f.count; n++) {
+    block_buffer *buffer = f.buffers[n];
+    const int64_t more = each / wf_max(slot_rows(buffer, &hw), 1);
+    if (buffer->depth >= 2 && more > 0) buffer->depth = (uint32_t)wf_min(buffer->depth + more, MOST);
+  }
+}
+
+static bool place_operands(maker *m) {
+  if (m->request->shares.deep) deepen(m);
   const network_banked mixed = {.programs = m->programs + m->first,
                                 .layers = m->layers + m->first,
                                 .mappings = m->mappings + m->first,
@@ -324,16 +421,22 @@ static command_program *mix(maker *m, wf_diag *diag) {
     programs[n] = (sched_mix_program){.source = m->layers[n] != NULL ? (sched_source){.program = m->programs[n]}
                                                                      : network_curve_source(&m->curves[n]),
                                       .tensors = m->numbers[n]};
+  const bool forward = m->request->shares.forward;
   const sched_mix all = {.name = "mix",
                          .programs = programs,
                          .count = m->count,
                          .tensors = m->tensors,
                          .tensor_count = m->tensor_count,
+                         .ways = forward ? m->ways : NULL,
+                         .forwarded = forward ? m->forwarded : NULL,
                          .alone = m->first};
   const sched_options options = {
       .array = m->net->options.array, .costs = &cost_fitted, .whole_stores = m->net->options.straight};
   command_program *program = sched_mixed_commands(&all, &options, diag);
-  return program == NULL ? NULL : command_give_tokens(command_fold_own(program));
+  if (program == NULL) return NULL;
+  if (!forward || is_any_forwarded(m)) return command_give_tokens(command_fold_own(program));
+  command_destroy(program);  // it is the one without forwarding
+  return NULL;
 }
 
 command_program *network_mix(const network *net, const network_mix_request *request, network_place *places) {
@@ -344,7 +447,11 @@ command_program *network_mix(const network *net, const network_mix_request *requ
              .count = request->window.count,
              .places = places,
              .arena = wf_arena_create()};
-  command_program *program = compile_all(&m, &silent) && add_tensors(&m) ? mix(&m, &silent) : NULL;
+  command_program *program = NULL;
+  if (compile_all(&m, &silent) && add_tensors(&m)) {
+    if (request->shares.forward) choose_ways(&m);
+    program = place_operands(&m) ? mix(&m, &silent) : NULL;
+  }
   for (int n = 0; n < m.count; n++)
     if (m.programs[n] != NULL) block_destroy(m.programs[n]);
   wf_arena_destroy(m.arena);

@@ -16,6 +16,8 @@ enum { NETWORK_MIXED_MAPPINGS = 6 };
 typedef struct network_shares {
   uint8_t accumulator[NETWORK_MIXED_MAX];
   uint8_t mapping[NETWORK_MIXED_MAX];  // less than NETWORK_MIXED_MAPPINGS
+  bool forward;                        // tensors between the steps go through the scratchpad where they can,
+  bool deep;                           // where a later step has as many slots for them as there is room for
 } network_shares;
 
 // Whether the steps may be mixed: layers of the array in single commands, whose operands in memory are equal or apart,
@@ -33,6 +35,7 @@ typedef struct network_mix_request {
 
 enum { NETWORK_MIXED_TENSORS = (NETWORK_MIXED_MAX + 1) * (NETWORK_OPERANDS + 2) };
 
+// Tensors that nothing but the window needs, and that are forwarded, the program neither reads nor writes.
 // `places` has room for NETWORK_MIXED_TENSORS: per tensor where it lies, buffer -1: a constant of the program. At most
 // NETWORK_MIXED_MAX steps are mixed, at most one more stands in the window. NULL if they do not fit.
 command_program *network_mix(const network *net, const network_mix_request *request, network_place *places);

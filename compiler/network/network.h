@@ -38,6 +38,7 @@ typedef struct network_buffer {
   struct network_buffer *home;  // whose place it takes over; NULL: it has its own,
   int until;                    // which it and those that took it over use up to this step
   uint64_t address;
+  bool forwarded;  // it is in no memory: its bytes stay in the scratchpad, between steps that are mixed
 } network_buffer;
 
 typedef struct network_place {
@@ -84,6 +85,7 @@ struct network_step {
   size_t call_room;
   uint64_t macs;            // of an array step
   int parts;                // steps that it stands for, if several are mixed; else 0
+  bool forwards;            // these, and tensors between them go through the scratchpad
   const graph_node **also;  // nodes besides `node` that a step of several mixed kernels completes
   int also_count;
   bool edge;           // turns the network's input or output into or out of int8
@@ -105,18 +107,23 @@ static inline const char *network_step_place(const network_step *step) {
 
 // What is known of windows of steps, for networks of one graph, array and mappings that are created one after the
 // other: equal windows are judged once, and what a window saved in the network counts in place of what the judge said.
-// A window is known by the number of its first step, counted without mixes.
+// A window is known by the number of its first step, counted without mixes; `forwards`: tensors between its steps went
+// through the scratchpad.
 typedef struct network_judgements network_judgements;
 network_judgements *network_judgements_create(void);
 void network_judgements_destroy(network_judgements *known);
-void network_tell_mix(network_judgements *known, int first, int count, int64_t saved);
+void network_tell_mix(network_judgements *known, int first, int count, bool forwards, int64_t saved);
 // What each step of the network without mixes takes: windows that it leaves nothing to gain are not judged.
 void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count);
+
+// Whether the array can forward tensors between mixed steps.
+bool network_can_forward(const hw_array *array);
 
 typedef struct network_options {
   const hw_array *array;   // borrowed
   compile_tuning tuning;   // of runner/tune.h, which makes mappings of it; network_create takes the judge, for `fuse`
   network_fuse_mode fuse;  // auto needs the judge
+  bool through_memory;     // auto: no tensor between mixed steps stays in the scratchpad
   network_judgements *judgements;  // borrowed; NULL: none are known, and small gains are left alone
   unsigned jobs;                   // threads that compile; 0: 1
   bool straight;                   // commands without loops: for C, which finds its own; loops take less memory

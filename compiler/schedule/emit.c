@@ -311,10 +311,15 @@ static void configure_gate(emitter *m, const sched_store *store) {
   command_add(m->out, &i);
 }
 
-static void emit_store(emitter *m, const sched_store *store) {
+// What a store does to the rows that it reads.
+static void prepare_store(emitter *m, const sched_store *store) {
   configure_store(m, store);
   configure_gate(m, store);
   configure_norm(m, store->norm != NULL && store->norm->kind != BLOCK_LAYER_NORM ? store->norm : NULL);
+}
+
+static void emit_store(emitter *m, const sched_store *store) {
+  prepare_store(m, store);
   command_insn i = insn(ISA_FUNCT_MVOUT);
   i.tensor_rs1 = number_of(m, store->tensor);
   i.rs1 = (uint64_t)store->offset;
@@ -365,6 +370,19 @@ void sched_emitter_put(sched_emitter *m, int program, const sched_order_item *it
       emit_store(m, &s->stores[item->index]);
       break;
   }
+}
+
+void sched_emitter_move(sched_emitter *m, int program, const sched_store *store, const sched_move *move) {
+  m->at = &m->cursors[program];
+  prepare_store(m, store);
+  command_insn i = insn(ISA_FUNCT_MVOUT_SPAD);
+  isa_init_mvout_spad_r2(&i.rs1, &i.rs2);
+  isa_set_mvout_spad_r2_dest(&i.rs1, &i.rs2, move->to);
+  isa_set_mvout_spad_r2_stride(&i.rs1, &i.rs2, move->stride);
+  isa_set_mvout_spad_r2_local(&i.rs1, &i.rs2, move->from);
+  isa_set_mvout_spad_r2_cols(&i.rs1, &i.rs2, move->cols);
+  isa_set_mvout_spad_r2_rows(&i.rs1, &i.rs2, move->rows);
+  command_add(m->out, &i);
 }
 
 void sched_emit(const sched_streams *s, const sched_order *all, command_program *out, wf_arena *arena) {

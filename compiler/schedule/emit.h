@@ -3,6 +3,7 @@
 #ifndef COMPILER_SCHEDULE_EMIT_H
 #define COMPILER_SCHEDULE_EMIT_H
 
+#include "compiler/schedule/forward.h"
 #include "compiler/schedule/interleave.h"
 
 // A tensor of a program as its commands have it, and all of them.
@@ -21,5 +22,7 @@ sched_emitter *sched_emitter_create(command_program *out, int programs, wf_arena
 void sched_emitter_begin(sched_emitter *m, int program, const sched_streams *s, const int *tensors);
 // Writes the next item of a program's order. Between two products that share their weights no other program has a turn.
 void sched_emitter_put(sched_emitter *m, int program, const sched_order_item *item);
+// Writes a move of what a store of the program would write.
+void sched_emitter_move(sched_emitter *m, int program, const sched_store *store, const sched_move *move);
 
 #endif

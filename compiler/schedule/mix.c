@@ -5,6 +5,10 @@
 // and settled yet, and then the program that stores them goes on first.
 //
 // Where no program is left that stores could come from, a fence settles the rest.
+//
+// A forwarded tensor asks for more: its moves follow products of a later program, which then goes on first, and its
+// loads are waited for at the first product that needs them. Two programs that wait for each other cannot go on; then
+// one tensor less is forwarded.
 #include "compiler/schedule/mix.h"
 
 #include <assert.h>
@@ -14,6 +18,7 @@
 #include "compiler/command/order.h"
 #include "compiler/schedule/emit.h"
 #include "compiler/schedule/expand.h"
+#include "compiler/schedule/forward.h"
 
 typedef struct chunk {
   size_t end;     // of its items
@@ -31,6 +36,7 @@ typedef struct part {
   size_t chunk_count, chunk_room, next;
   double lag;       // behind the first program, in shares
   uint16_t stride;  // between rows of A, which is configuration
+  uint32_t *ready;  // per queue: loads in front of this one that moves do are filled
 } part;
 
 // A tensor that one program writes and another reads.
@@ -46,6 +52,9 @@ typedef struct mixer {
   command_program *out;
   sched_emitter *emitter;
   part *parts;
+  sched_forward_part *streams;  // of the parts
+  sched_forwards *forwards;     // NULL: none
+  int awaited;                  // the forwarded tensor that a program waits for
   shared *tensors;
   command_stores stores;
 } mixer;
@@ -144,16 +153,55 @@ static void note_store(mixer *m, const part *p, const sched_store *store) {
 // ---- turns
 
 static size_t first_item(const part *p) { return p->next == 0 ? 0 : p->chunks[p->next - 1].end; }
+static uint32_t products_done(const part *p) { return p->next == 0 ? 0 : p->chunks[p->next - 1].past; }
 static bool is_done(const part *p) { return p->next == p->chunk_count; }
 
-static int awaited_by_chunk(const mixer *m, const part *p) {
-  for (size_t i = first_item(p); i < p->chunks[p->next].end; i++) {
-    const sched_order_item *item = &p->items[i];
-    if (item->kind != SCHED_ORDER_LOAD) continue;
-    const int writer = awaited(m, p, &p->e.streams.queues[item->queue].loads[item->index]);
-    if (writer != BLOCK_NONE) return writer;
+static bool is_forwarded(const mixer *m, int number, const sched_order_item *item) {
+  return m->forwards != NULL && item->kind == SCHED_ORDER_LOAD &&
+         sched_forwards_takes(m->forwards, number, item->queue, item->index);
+}
+
+// The program that has to do a store's moves for the products up to the end of the next chunk.
+static int awaited_by_products(mixer *m, int number) {
+  part *p = &m->parts[number];
+  for (int q = 0; q < p->e.streams.queue_count; q++)
+    for (const sched_queue *queue = &p->e.streams.queues[q]; p->ready[q] < queue->count; p->ready[q]++) {
+      const sched_load *load = &queue->loads[p->ready[q]];
+      if (load->before_product >= p->chunks[p->next].past) break;
+      if (sched_forwards_is_filled(m->forwards, number, q, p->ready[q])) continue;
+      m->awaited = p->tensors[load->tensor];
+      return m->tensors[m->awaited].writer;
+    }
+  return BLOCK_NONE;
+}
+
+// The program that still reads what a store's moves overwrite.
+static int awaited_by_moves(mixer *m, int number, uint32_t store) {
+  const sched_move *moves;
+  const size_t count = sched_forwards_moves(m->forwards, number, store, &moves);
+  for (size_t n = 0; n < count; n++) {
+    const part *reader = &m->parts[moves[n].part];
+    const sched_load *load = &reader->e.streams.queues[moves[n].queue].loads[moves[n].load];
+    if (products_done(reader) >= load->after_products) continue;
+    m->awaited = reader->tensors[load->tensor];
+    return moves[n].part;
   }
   return BLOCK_NONE;
+}
+
+static int awaited_by_item(mixer *m, int number, const sched_order_item *item) {
+  const part *p = &m->parts[number];
+  if (item->kind == SCHED_ORDER_STORE && m->forwards != NULL) return awaited_by_moves(m, number, item->index);
+  if (item->kind != SCHED_ORDER_LOAD || is_forwarded(m, number, item)) return BLOCK_NONE;
+  return awaited(m, p, &p->e.streams.queues[item->queue].loads[item->index]);
+}
+
+static int awaited_by_chunk(mixer *m, int number) {
+  const part *p = &m->parts[number];
+  int other = m->forwards == NULL ? BLOCK_NONE : awaited_by_products(m, number);
+  for (size_t i = first_item(p); i < p->chunks[p->next].end && other == BLOCK_NONE; i++)
+    other = awaited_by_item(m, number, &p->items[i]);
+  return other;
 }
 
 static double share_of(const part *p) {
@@ -165,12 +213,36 @@ static double share_of(const part *p) {
 
 static double key_of(const part *p) { return share_of(p) + p->lag; }
 
+// Stores of nothing, as far as main memory is concerned.
+static void put_moves(mixer *m, int number, uint32_t store) {
+  const sched_move *moves;
+  const size_t count = sched_forwards_moves(m->forwards, number, store, &moves);
+  for (size_t n = 0; n < count; n++) {
+    sched_emitter_move(m->emitter, number, &m->parts[number].e.streams.stores[store], &moves[n]);
+    sched_forwards_note(m->forwards, &moves[n]);
+    command_stores_add(&m->stores, 0);
+  }
+}
+
+static bool is_stored(const mixer *m, const part *p, const sched_store *store) {
+  if (m->forwards == NULL || store->tensor == COMMAND_NO_TENSOR) return true;
+  const int tensor = p->tensors[store->tensor];
+  return !sched_forwards_has(m->forwards, tensor) || m->mix->ways[tensor] != SCHED_FORWARD_ONLY;
+}
+
+static void put_item(mixer *m, int number, const sched_order_item *item) {
+  const part *p = &m->parts[number];
+  const sched_store *store = item->kind == SCHED_ORDER_STORE ? &p->e.streams.stores[item->index] : NULL;
+  if (is_forwarded(m, number, item)) return;
+  if (store != NULL && m->forwards != NULL) put_moves(m, number, item->index);
+  if (store != NULL && !is_stored(m, p, store)) return;
+  sched_emitter_put(m->emitter, number, item);
+  if (store != NULL) note_store(m, p, store);
+}
+
 static void put_chunk(mixer *m, int number) {
   part *p = &m->parts[number];
-  for (size_t i = first_item(p); i < p->chunks[p->next].end; i++) {
-    sched_emitter_put(m->emitter, number, &p->items[i]);
-    if (p->items[i].kind == SCHED_ORDER_STORE) note_store(m, p, &p->e.streams.stores[p->items[i].index]);
-  }
+  for (size_t i = first_item(p); i < p->chunks[p->next].end; i++) put_item(m, number, &p->items[i]);
   p->next++;
 }
 
@@ -187,21 +259,22 @@ static int last_of(const mixer *m) {
   return last;
 }
 
-// Gives a turn to the program or, if its next chunk has to wait, to one that it waits for: those are earlier ones.
-static void take_turn(mixer *m, int number) {
+// Gives a turn to the program or, if its next chunk has to wait, to one that it waits for. False: programs wait for
+// each other, as behind more turns of others than there are programs.
+static bool take_turn(mixer *m, int number, int depth) {
   part *p = &m->parts[number];
-  const int writer = awaited_by_chunk(m, p);
-  if (writer == BLOCK_NONE) {
+  const int other = awaited_by_chunk(m, number);
+  if (other == BLOCK_NONE) {
     put_chunk(m, number);
-    return;
+    return true;
   }
-  assert(writer < number);
-  if (is_done(&m->parts[writer])) {
+  if (is_done(&m->parts[other])) {
     fence(m);
-    return;
+    return true;
   }
-  take_turn(m, writer);
-  p->lag = wf_max(p->lag, key_of(&m->parts[writer]) - share_of(p));
+  if (depth == m->mix->count || !take_turn(m, other, depth + 1)) return false;
+  if (other < number) p->lag = wf_max(p->lag, key_of(&m->parts[other]) - share_of(p));
+  return true;
 }
 
 static uint16_t stride_of(const sched_streams *s) {
@@ -223,14 +296,16 @@ static int next_of(const mixer *m, int at) {
   return key_of(&m->parts[at]) < key_of(&m->parts[last]) + longer ? at : last;
 }
 
-static void put_all(mixer *m) {
+static bool put_all(mixer *m) {
   for (int n = 0; n < m->mix->alone; n++) {
     while (!is_done(&m->parts[n])) put_chunk(m, n);
     fence(m);
   }
-  if (m->mix->alone == m->mix->count) return;
-  for (int n = BLOCK_NONE; (n = next_of(m, n)) != BLOCK_NONE;) take_turn(m, n);
+  if (m->mix->alone == m->mix->count) return true;
+  for (int n = BLOCK_NONE; (n = next_of(m, n)) != BLOCK_NONE;)
+    if (!take_turn(m, n, 0)) return false;
   fence(m);
+  return true;
 }
 
 // ---- the mix
@@ -253,10 +328,20 @@ static void share_tensors(mixer *m) {
     }
 }
 
-// With known weights packed, where that is possible.
+// Whether the program writes a tensor that may be forwarded.
+static bool may_forward(const sched_mix *mix, const sched_mix_program *from) {
+  bool any = false;
+  for (int t = 0; t < from->source.program->tensor_count && mix->ways != NULL; t++)
+    any |= from->source.program->tensors[t].written && mix->ways[from->tensors[t]] != SCHED_THROUGH_MEMORY;
+  return any;
+}
+
+// With known weights packed, where that is possible. Stores of few rows, column by column, would be as many moves, and
+// the later program would have all columns of its first rows last.
 static bool expand_part(mixer *m, part *p, const sched_mix_program *from, const sched_options *options, wf_diag *diag) {
   sched_options own = *options;
   own.pack = true;
+  own.whole_stores |= may_forward(m->mix, from);
   if (!sched_expand_source(&p->e, &from->source, &own, m->arena, diag)) return false;
   if (p->e.regions.pack == NULL || !p->e.regions.pack->failed) return true;
   own.pack = false;
@@ -292,9 +377,43 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
     sched_interleave(&p->e.streams, &p->order, m->arena);
     cut(m, p);
     p->stride = stride_of(&p->e.streams);
+    p->ready = WF_ARENA_ARRAY(m->arena, (size_t)p->e.streams.queue_count + 1, uint32_t);
   }
   return true;
 }
+
+// ---- forwarding
+
+static void begin_forwards(mixer *m) {
+  m->streams = WF_ARENA_ARRAY(m->arena, (size_t)m->mix->count, sched_forward_part);
+  for (int n = 0; n < m->mix->count; n++)
+    m->streams[n] = (sched_forward_part){.streams = &m->parts[n].e.streams, .tensors = m->parts[n].tensors};
+}
+
+// Those tensors that the caller has not given up, as far as they can be.
+static void choose_forwards(mixer *m) {
+  bool any = false;
+  if (m->mix->ways == NULL) return;
+  m->forwards = sched_forwards_create(m->streams, m->mix->count, m->out->tensor_count, m->arena);
+  for (int t = 0; t < m->mix->tensor_count; t++) {
+    const shared *s = &m->tensors[t];
+    const bool wanted = m->mix->forwarded[t] && m->mix->ways[t] != SCHED_THROUGH_MEMORY && s->writer >= m->mix->alone;
+    m->mix->forwarded[t] = wanted && s->stored != NULL && sched_forwards_add(m->forwards, t, s->bytes, s->writer);
+    any |= m->mix->forwarded[t];
+  }
+  if (!any) m->forwards = NULL;
+}
+
+// Nothing touches them in main memory.
+static void forget_tensors(const mixer *m) {
+  for (int t = 0; t < m->mix->tensor_count && m->forwards != NULL; t++)
+    if (m->mix->forwarded[t]) {
+      m->out->tensors[t].read = false;
+      m->out->tensors[t].written = m->mix->ways[t] != SCHED_FORWARD_ONLY;
+    }
+}
+
+// ---- the mix, or NULL: programs wait for each other
 
 static command_program *put_together(mixer *m, const hw_array *array) {
   m->out = command_create(m->mix->name, array);
@@ -305,15 +424,40 @@ static command_program *put_together(mixer *m, const hw_array *array) {
     m->out->macs += m->parts[n].e.macs;
   }
   share_tensors(m);
+  choose_forwards(m);
   m->stores = command_stores_begin(array);
-  put_all(m);
+  const bool good = put_all(m);
   command_stores_end(&m->stores);
-  return m->out;
+  forget_tensors(m);
+  if (good) return m->out;
+  command_destroy(m->out);
+  return NULL;
+}
+
+static void start_again(mixer *m) {
+  m->forwards = NULL;
+  for (int n = 0; n < m->mix->count; n++) {
+    part *p = &m->parts[n];
+    p->next = 0;
+    p->lag = 0;
+    memset(p->ready, 0, (size_t)p->e.streams.queue_count * sizeof *p->ready);
+  }
+}
+
+static command_program *put_with_forwards(mixer *m, const hw_array *array) {
+  command_program *out;
+  begin_forwards(m);
+  for (int t = 0; t < m->mix->tensor_count && m->mix->ways != NULL; t++) m->mix->forwarded[t] = true;
+  while ((out = put_together(m, array)) == NULL) {
+    m->mix->forwarded[m->awaited] = false;
+    start_again(m);
+  }
+  return out;
 }
 
 command_program *sched_mixed_commands(const sched_mix *mix, const sched_options *options, wf_diag *diag) {
   mixer m = {.mix = mix, .arena = wf_arena_create()};
-  command_program *out = begin(&m, options, diag) ? put_together(&m, options->array) : NULL;
+  command_program *out = begin(&m, options, diag) ? put_with_forwards(&m, options->array) : NULL;
   wf_arena_destroy(m.arena);
   return out;
 }

@@ -9,8 +9,14 @@
 
 enum { FILLERS_MAX = 64 };
 
-// x goes to t and from there to y, with `fillers` stores of `rows` rows, or a fence, between.
-static command_program *copy_twice(const hw_array *array, int fillers, int rows, bool fence) {
+// What stands between the store and the load: stores of so many rows, moves to the scratchpad, or a fence.
+typedef struct between {
+  int fillers, rows, moves;
+  bool fence;
+} between;
+
+// x goes to t and from there to y.
+static command_program *copy_over(const hw_array *array, const between *b) {
   const unsigned dim = hw_derive(array).dim;
   char *text;
   size_t size;
@@ -23,8 +29,10 @@ static command_program *copy_twice(const hw_array *array, int fillers, int rows,
   fprintf(out, "config_st stride=%u acc_scale=1\n", dim);
   fprintf(out, "mvin dram=x local=acc:0 cols=%u rows=%u\n", dim, dim);
   fprintf(out, "mvout dram=t local=acc:0 cols=%u rows=%u\n", dim, dim);
-  for (int n = 0; n < fillers; n++) fprintf(out, "mvout dram=z local=acc:0 cols=%u rows=%d\n", dim, rows);
-  if (fence) fputs("fence\n", out);
+  for (int n = 0; n < b->fillers; n++) fprintf(out, "mvout dram=z local=acc:0 cols=%u rows=%d\n", dim, b->rows);
+  for (int n = 0; n < b->moves; n++)
+    fprintf(out, "mvout_spad dest=sp:0x%x stride=1 local=acc:0 cols=%u rows=1\n", 2 * dim, dim);
+  if (b->fence) fputs("fence\n", out);
   fprintf(out, "mvin2 dram=t local=sp:0 cols=%u rows=%u\nmvout dram=y local=sp:0 cols=%u rows=%u\nfence\n", dim, dim,
           dim, dim);
   fclose(out);
@@ -33,6 +41,10 @@ static command_program *copy_twice(const hw_array *array, int fillers, int rows,
   assert_non_null(program);
   free(text);
   return program;
+}
+
+static command_program *copy_twice(const hw_array *array, int fillers, int rows, bool fence) {
+  return copy_over(array, &(between){.fillers = fillers, .rows = rows, .fence = fence});
 }
 
 static bool is_ordered(const command_program *program) {
@@ -101,6 +113,30 @@ static void test_distance(void **state) {
   assert_true(stale);
 }
 
+static bool is_enough(const hw_array *array, const between *b) {
+  command_program *program = copy_over(array, b);
+  const bool good = is_ordered(program);
+  command_destroy(program);
+  return good;
+}
+
+// Moves to the scratchpad take places in the station, so older stores are done; but they push no rows to the bus.
+static void test_moves(void **state) {
+  (void)state;
+  hw_array array = array_of("gemmini-default", 0, 0);
+  array.isa.revision = 2;
+  const arch_settling d = arch_settling_of(&array);
+  const int dim = (int)hw_derive(&array).dim, pushing = ((int)d.rows + dim - 1) / dim;
+  const between enough = {.fillers = pushing, .rows = dim, .moves = (int)d.stores},
+                near = {.fillers = pushing, .rows = dim, .moves = (int)d.stores - 1},
+                dry = {.fillers = pushing - 1, .rows = dim, .moves = FILLERS_MAX};
+  assert_true(is_enough(&array, &enough));
+  assert_false(is_enough(&array, &near));
+  assert_false(is_enough(&array, &dry));
+  assert_true(copies(&array, "ref", copy_over(&array, &enough)));
+  assert_true(copies(&array, "cycle", copy_over(&array, &enough)));
+}
+
 static void test_fence(void **state) {
   (void)state;
   hw_array array;
@@ -114,6 +150,7 @@ static void test_fence(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_distance), cmocka_unit_test(test_fence)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_distance), cmocka_unit_test(test_moves),
+                                     cmocka_unit_test(test_fence)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,101 @@ static void test_mixed_steps(void **state) {
     }
 }
 
+// Bytes of tensors of the graph that its network has in no memory, since they stay in the scratchpad.
+static uint64_t forwarded_bytes(const graph *g, const hw_array *array) {
+  wf_diag diag = wf_diag_to(stderr);
+  const network_options options = {.array = array, .jobs = 2, .fuse = NETWORK_FUSE_ALL};
+  network *net = network_create(g, &options, &diag);
+  assert_non_null(net);
+  uint64_t bytes = 0;
+  for (int t = 0; t < g->tensor_count; t++) {
+    bool forwarded = false;
+    for (int b = 0; b < net->buffer_count; b++)
+      forwarded |= net->buffers[b].forwarded && strcmp(net->buffers[b].name, g->tensors[t].name) == 0;
+    if (!forwarded) continue;
+    assert_int_equal(net->tensors[t].buffer, -1);
+    bytes += graph_bytes(&g->tensors[t]);
+  }
+  network_destroy(net);
+  return bytes;
+}
+
+// What can be stays in the scratchpad: the same results, from fewer bytes of memory. All that is in memory is compared.
+static void test_forwarded_steps(void **state) {
+  (void)state;
+  static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
+  for (int kind = 0; kind < KINDS; kind++)
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+      graph *g = build_mixable(kind);
+      hw_array array = array_of(arrays[a]);
+      const outcome alone = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_OFF);
+      array.isa.revision = 2;
+      const outcome ref = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_ALL);
+      const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
+      const uint64_t forwarded = forwarded_bytes(g, &array);
+      assert_int_equal(ref.digest, alone.digest);
+      assert_int_equal(cycle.digest, alone.digest);
+      assert_true(forwarded > 0);
+      assert_int_equal(cycle.compared + forwarded, alone.compared);
+      assert_int_equal(ref.compared, cycle.compared);
+      graph_destroy(g);
+    }
+}
+
+// Two products, of which the second alone reads what the first one makes.
+static graph *build_pair(void) {
+  graph *g = graph_create("pair");
+  const int64_t image[4] = {1, 28, 28, 32};
+  const int input = build_input(g, GRAPH_I8, 4, image);
+  int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 96});
+  x = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 32});
+  graph_set_ends(g, &input, 1, &x, 1);
+  return g;
+}
+
+// What commands move to the scratchpad, and whether a command has a place in the tensor.
+static uint64_t count_moved(const command_program *program, int tensor, bool *touched) {
+  uint64_t bytes = 0;
+  *touched = false;
+  for (size_t n = 0; n < program->count; n++) {
+    const command_insn *i = &program->nodes[n].insn;
+    if (program->nodes[n].kind != COMMAND_INSN) continue;
+    *touched |= i->tensor_rs1 == tensor;
+    if (command_isa(program, i)->id == ISA_MVOUT_SPAD_R2)
+      bytes += isa_get_mvout_spad_r2_rows(i->rs1, i->rs2) * isa_get_mvout_spad_r2_cols(i->rs1, i->rs2);
+  }
+  return bytes;
+}
+
+// Every byte of the tensor between the products is moved once, and none stored or loaded.
+static void test_moves(void **state) {
+  (void)state;
+  graph *g = build_pair();
+  hw_array array = array_of("gemmini-default");
+  array.isa.revision = 2;
+  network *net = network_on(g, &array);
+  const int between = net->tensors[g->nodes[0].outputs[0]].buffer;
+  for (int forward = 0; forward < 2; forward++) {
+    network_place places[NETWORK_MIXED_TENSORS];
+    const network_mix_request request = {.window = {0, 2},
+                                         .shares = {.accumulator = {1, 1}, .forward = forward != 0, .deep = true}};
+    command_program *program = network_mix(net, &request, places);
+    wf_diag diag = wf_diag_to(stderr);
+    bool touched;
+    int tensor = 0;
+    assert_non_null(program);
+    assert_true(command_verify(program, &diag));
+    while (places[tensor].buffer != between) tensor++;
+    assert_int_equal(count_moved(program, tensor, &touched),
+                     (uint64_t)forward * graph_bytes(&g->tensors[g->nodes[0].outputs[0]]));
+    assert_int_equal(touched, forward == 0);
+    assert_int_equal(program->tensors[tensor].written, forward == 0);
+    command_destroy(program);
+  }
+  network_destroy(net);
+  graph_destroy(g);
+}
+
 // A product with a residual that memory bounds, and the one behind it.
 static graph *build_bound(void) {
   graph *g = graph_create("bound");
@@ -185,7 +280,7 @@ static void tell(told *t, network_judgements *known, int steps, uint64_t *random
     for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
       t->saved[first][count] = wf_random_in(random, -300, 500);
       if (t->legal[first][count] || !wf_random_one_in(random, 2))
-        network_tell_mix(known, first, count, t->saved[first][count]);
+        network_tell_mix(known, first, count, false, t->saved[first][count]);
     }
 }
 
@@ -284,9 +379,10 @@ static void test_told_steps(void **state) {
 
 static void test_mixed_steps_on_hardware(void **state) {
   (void)state;
-  const hw_array array = array_of("dim8");
-  for (int kind = 0; kind < KINDS; kind++) {
-    graph *g = build_mixable(kind);
+  for (int n = 0; n < 2 * KINDS; n++) {
+    hw_array array = array_of("dim8");
+    array.isa.revision = 1 + (unsigned)n % 2;
+    graph *g = build_mixable(n / 2);
     const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
     const outcome rtl = run_fused(g, &array, "rtl", RUN_HART_TIMED, NETWORK_FUSE_ALL);
     assert_int_equal(cycle.digest, rtl.digest);
@@ -298,7 +394,8 @@ static void test_mixed_steps_on_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),     cmocka_unit_test(test_chosen_mixes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),     cmocka_unit_test(test_forwarded_steps),
+                                     cmocka_unit_test(test_moves),           cmocka_unit_test(test_chosen_mixes),
                                      cmocka_unit_test(test_mappings_differ), cmocka_unit_test(test_tuned_mixes),
                                      cmocka_unit_test(test_every_choice),    cmocka_unit_test(test_told_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
