@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/nearest.h"
 
 const bench *const bench_list[] = {
     &bench_all,       &bench_codesign, &bench_decode, &bench_depth,   &bench_engines,  &bench_flow,    &bench_gemmini,
@@ -29,6 +30,36 @@ bool bench_load_array(const bench_job *job, hw_array *array) {
 }
 
 bool bench_takes(const char *choice, const char *name) { return choice == NULL || strcmp(choice, name) == 0; }
+
+bool bench_takes_of(const char *choice, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = choice; at != NULL; at += *at == ',') {
+    const size_t part = strcspn(at, ",");
+    if (part == length && strncmp(at, name, length) == 0) return true;
+    at += part;
+    if (*at == '\0') return false;
+  }
+  return true;
+}
+
+static bool knows(const char *option, const char *name, const char *const *names, size_t count, wf_diag *diag) {
+  for (size_t n = 0; n < count; n++)
+    if (strcmp(names[n], name) == 0) return true;
+  wf_nearest nearest = wf_nearest_start(name);
+  for (size_t n = 0; n < count; n++) wf_nearest_offer(&nearest, names[n]);
+  wf_error(diag, wf_in_file(NULL), "--%s: '%s' is not known here", option, name);
+  if (nearest.best[0] != '\0') wf_hint(diag, "did you mean '%s'?", nearest.best);
+  return false;
+}
+
+bool bench_knows(const char *option, const char *choice, const char *const *names, size_t count, wf_diag *diag) {
+  if (choice == NULL) return true;
+  char *text = wf_strdup(choice), *rest = text;
+  bool good = true;
+  for (const char *name; (name = strsep(&rest, ",")) != NULL;) good &= knows(option, name, names, count, diag);
+  wf_free(text);
+  return good;
+}
 
 char *bench_read(const char *path, const char *own, wf_diag *diag) {
   size_t length;

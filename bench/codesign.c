@@ -138,12 +138,12 @@ static bool compare(bench_state *s, const codesign_space *space, const codesign_
   bool good = true;
   double points = codesign_space_points(space), optimum = small ? enumerate(s, space, network, &points) : INFINITY;
   for (int m = 0; m < CODESIGN_METHOD_COUNT && good; m++) {
-    if (!bench_takes(o->methods, codesign_method_names[m])) continue;
+    if (!bench_takes_of(o->methods, codesign_method_names[m])) continue;
     good = run_method(s, space, network, (codesign_method)m, (double)(small ? o->budget : o->large), &all[m]);
     if (good) optimum = fmin(optimum, all[m].value[0]);
   }
   for (int m = 0; m < CODESIGN_METHOD_COUNT && good; m++)
-    if (bench_takes(o->methods, codesign_method_names[m]))
+    if (bench_takes_of(o->methods, codesign_method_names[m]))
       add_row(s, space, network, (codesign_method)m, &all[m], points, optimum, small);
   s->cases[small] += good;
   return good;
@@ -166,7 +166,7 @@ static bool compare_small(bench_state *s) {
   bool good = true;
   for (size_t i = 0; i < SPACES && good; i++)
     for (size_t n = 0; n < SMALL_NETWORKS && good; n++)
-      if (bench_takes(o->spaces, small_spaces[i]) && bench_takes(o->networks, small_networks[n]) &&
+      if (bench_takes_of(o->spaces, small_spaces[i]) && bench_takes_of(o->networks, small_networks[n]) &&
           (!o->quick || s->rows == 0))
         good = compare_named(s, small_spaces[i], small_networks[n], true);
   return good;
@@ -175,9 +175,9 @@ static bool compare_small(bench_state *s) {
 static bool compare_large(bench_state *s) {
   const options *o = s->job->options;
   bool good = true;
-  if (o->large == 0 || o->quick || !bench_takes(o->spaces, "default")) return true;
+  if (o->large == 0 || o->quick || !bench_takes_of(o->spaces, "default")) return true;
   for (size_t n = 0; n < LARGE_NETWORKS && good; n++)
-    if (bench_takes(o->networks, large_networks[n])) good = compare_named(s, "default", large_networks[n], false);
+    if (bench_takes_of(o->networks, large_networks[n])) good = compare_named(s, "default", large_networks[n], false);
   return good;
 }
 
@@ -185,7 +185,7 @@ static void say_means(const bench_state *s) {
   const options *o = s->job->options;
   for (int whole = 1; whole >= 0; whole--)
     for (int m = 0; m < CODESIGN_METHOD_COUNT && s->cases[whole] > 0; m++) {
-      if (!bench_takes(o->methods, codesign_method_names[m])) continue;
+      if (!bench_takes_of(o->methods, codesign_method_names[m])) continue;
       const double over = 100 * expm1(s->logarithms[whole][m] / s->cases[whole]);
       if (whole)
         bench_report_say(s->job->report,
@@ -200,9 +200,18 @@ static void say_means(const bench_state *s) {
     }
 }
 
+static bool knows_all(const options *o, wf_diag *diag) {
+  const char *spaces[SPACES + 1] = {"default"};
+  for (size_t i = 0; i < SPACES; i++) spaces[i + 1] = small_spaces[i];
+  bool good = bench_knows("spaces", o->spaces, spaces, SPACES + 1, diag);
+  good &= bench_knows("nets", o->networks, large_networks, LARGE_NETWORKS, diag);
+  return bench_knows("methods", o->methods, codesign_method_names, CODESIGN_METHOD_COUNT, diag) && good;
+}
+
 static bench_end run_codesign(const bench_job *job) {
   const options *o = job->options;
   bench_state s = {.job = job};
+  if (!knows_all(o, job->diag)) return BENCH_BAD_USAGE;
   if (o->seeds == 0 || o->seeds > SEEDS_MAX || o->budget == 0 || o->budget > 100000 || o->large > 100000 ||
       o->jobs > 1024 || !codesign_objective_named(o->objective, &s.objective)) {
     wf_error(job->diag, wf_in_file(NULL), "1 to %d seeds, budgets up to 100000, at most 1024 jobs, a known objective",
@@ -216,16 +225,16 @@ static bench_end run_codesign(const bench_job *job) {
   bench_table_heading(s.table);
   const bool good = compare_small(&s) && compare_large(&s);
   say_means(&s);
-  if (good && s.rows == 0) wf_error(job->diag, wf_in_file(NULL), "no such space, network or method");
+  if (good && s.rows == 0) wf_error(job->diag, wf_in_file(NULL), "none of these networks is searched in these spaces");
   truth_runs_destroy(s.runs);
   predict_table_destroy(s.predicted);
   return good && s.rows > 0 ? BENCH_DONE : BENCH_BAD_INPUT;
 }
 
 static const wf_option codesign_rows[] = {
-    {"spaces", WF_TEXT(options, spaces), "NAME", "the shipped ones: small-memory to small-store, default"},
-    {"nets", WF_TEXT(options, networks), "NAME", "bert, conv_1d, dlrm; in the default space resnet50, .. as well"},
-    {"methods", WF_TEXT(options, methods), "NAME", "gradient, machine, neighbours, evolution, random"},
+    {"spaces", WF_TEXT(options, spaces), "NAME,..", "the shipped ones: small-memory to small-store, default"},
+    {"nets", WF_TEXT(options, networks), "NAME,..", "bert, conv_1d, dlrm; in the default space resnet50, .. as well"},
+    {"methods", WF_TEXT(options, methods), "NAME,..", "gradient, machine, neighbours, evolution, random"},
     {"objective", WF_TEXT(options, objective), "NAME", "as weft search --space (default edap)"},
     {"seeds", WF_COUNT(options, seeds), "N", "of each method (default 5)"},
     {"budget", WF_COUNT(options, budget), "N", "simulations in a small space (default 16)"},
