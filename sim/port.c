@@ -53,7 +53,9 @@ bool sim_port_commands(sim_port *port, const arch_command *commands, size_t coun
   sim_push_result result;
   const size_t taken = sim_engine_push_many(port->engine, cycle, commands, there, &result);
   port->wait_cycles += *cycle - start;
-  for (size_t n = 0; n < taken; n++) note(port, &commands[n]);
+  port->commands += taken;
+  for (size_t n = 0; n < taken; n++) port->by_insn[commands[n].insn->id]++;
+  for (size_t n = 0; n < taken && port->trace != NULL; n++) sim_trace_writer_command(port->trace, &commands[n]);
   if (taken == there && there < count) refuse(port, &commands[there]);
   return taken == count;
 }

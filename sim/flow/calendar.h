@@ -53,20 +53,23 @@ static inline void flow_calendar_set(flow_calendar *c, uint64_t number, uint64_t
   if (word != NULL) *word |= bits;
 }
 
+// As flow_calendar_mark, of times in more than one word.
+static __attribute__((noinline, unused)) void flow_calendar_mark_words(flow_calendar *c, uint64_t at, uint64_t count) {
+  const uint64_t end = at + count, last = end / FLOW_CALENDAR_BITS;
+  uint64_t number = at / FLOW_CALENDAR_BITS;
+  if (count == 0) return;
+  flow_calendar_set(c, number++, UINT64_MAX << at % FLOW_CALENDAR_BITS);
+  for (; number < last; number++) flow_calendar_set(c, number, UINT64_MAX);
+  if (end % FLOW_CALENDAR_BITS != 0) flow_calendar_set(c, last, flow_low_bits(end % FLOW_CALENDAR_BITS));
+}
+
 // Marks `count` times from `at` on, taken or not.
-static inline void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
-  if (count - 1 < FLOW_CALENDAR_BITS) {
-    const uint64_t shift = at % FLOW_CALENDAR_BITS, number = at / FLOW_CALENDAR_BITS, bits = flow_low_bits(count);
-    flow_calendar_set(c, number, bits << shift);
-    if (shift + count > FLOW_CALENDAR_BITS) flow_calendar_set(c, number + 1, bits >> (FLOW_CALENDAR_BITS - shift));
-    return;
-  }
-  while (count > 0) {
-    const uint64_t shift = at % FLOW_CALENDAR_BITS, room = FLOW_CALENDAR_BITS - shift, n = count < room ? count : room;
-    flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(n) << shift);
-    at += n;
-    count -= n;
-  }
+static inline __attribute__((always_inline)) void flow_calendar_mark(flow_calendar *c, uint64_t at, uint64_t count) {
+  const uint64_t shift = at % FLOW_CALENDAR_BITS;
+  if (count - 1 < FLOW_CALENDAR_BITS - shift)
+    flow_calendar_set(c, at / FLOW_CALENDAR_BITS, flow_low_bits(count) << shift);
+  else
+    flow_calendar_mark_words(c, at, count);
 }
 
 // `count` times from `at` on (at most 64), as flow_calendar_from.
@@ -86,15 +89,19 @@ static inline uint64_t flow_runs(uint64_t bits, uint64_t count) {
   return bits;
 }
 
-// The first time, from `at` on, from which `count` times (at most 64) in a row are free.
-static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, uint64_t count) {
-  if (flow_calendar_window(c, at, count) == 0) return at;
+// The first time, from `at` on, from which `count` times (at most 64) in a row are free. The words are looked at.
+static inline uint64_t flow_calendar_find_behind(const flow_calendar *c, uint64_t at, uint64_t count) {
   while (true) {
     const uint64_t taken = flow_calendar_from(c, at), free = flow_runs(~taken, count);
     if (free != 0) return at + (uint64_t)__builtin_ctzll(free);
     at += FLOW_CALENDAR_BITS - (uint64_t)__builtin_clzll(taken);
     if (flow_calendar_window(c, at, count) == 0) return at;
   }
+}
+
+// The same; mostly it is `at`.
+static inline uint64_t flow_calendar_find(const flow_calendar *c, uint64_t at, uint64_t count) {
+  return flow_calendar_window(c, at, count) == 0 ? at : flow_calendar_find_behind(c, at, count);
 }
 
 // Takes `count` times from `at` on if they are in one word and free.
@@ -108,19 +115,13 @@ static inline bool flow_calendar_try(flow_calendar *c, uint64_t at, uint64_t cou
   return true;
 }
 
-static inline uint64_t flow_calendar_search(flow_calendar *c, uint64_t at, uint64_t count) {
-  if (flow_calendar_try(c, at, count)) return at;
-  at = flow_calendar_find(c, at, count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS);
-  flow_calendar_mark(c, at, count);
-  return at;
-}
-
 // As flow_calendar_take; some of the times from `at` on are taken.
 static __attribute__((noinline, unused)) uint64_t flow_calendar_wait(flow_calendar *c, uint64_t at, uint64_t count) {
-  if (count > FLOW_CALENDAR_BITS) return flow_calendar_search(c, at, count);
   const bool full = count >= c->full_count && at >= c->full_from && at < c->full_to;
-  const uint64_t start = flow_calendar_search(c, full ? c->full_to : at, count);
-  if (full && count != c->full_count) return start;
+  const uint64_t bits = count < FLOW_CALENDAR_BITS ? count : FLOW_CALENDAR_BITS;
+  const uint64_t start = flow_calendar_find_behind(c, full ? c->full_to : at, bits);
+  flow_calendar_mark(c, start, count);
+  if (count > FLOW_CALENDAR_BITS || (full && count != c->full_count)) return start;
   if (!full) c->full_from = at;
   c->full_to = start + count;
   c->full_count = count;

@@ -77,7 +77,8 @@ struct flow_memory {
   uint64_t tags_from;       // their port has taken note of the last victim
   flow_stream stream;
   uint64_t seen_off, soonest;
-  uint64_t moved[MOVES];  // lines that memory brings or takes: the cycle of the first word, a ring
+  uint64_t moved[MOVES];      // lines that memory brings or takes: the cycle of the first word, a ring
+  uint32_t moved_low[MOVES];  // its lower bits
   uint32_t moves;
   uint64_t moved_until;
   flow_calendar placed;  // beats of hits in the pipe
@@ -273,9 +274,21 @@ typedef struct served {
 } served;
 
 static void move_line(flow_memory *m, uint64_t start) {
+  m->moved_low[m->moves % MOVES] = (uint32_t)start;
   m->moved[m->moves++ % MOVES] = start;
   m->moved_until = wf_max(m->moved_until, start + m->line_cycles);
   flow_calendar_mark(&m->moving, start, m->line_cycles);
+}
+
+// Which of the lines that moved last do so in some of `count` cycles from `at` on, a bit each. The compiler makes
+// vector instructions of this loop.
+static inline uint32_t moves_near(const flow_memory *m, uint64_t at, uint32_t count) {
+  static const uint32_t bits[MOVES] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                       1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+  const uint32_t line = (uint32_t)m->line_cycles - 1, low = line - (uint32_t)at;
+  uint32_t near = 0;
+  for (uint32_t n = 0; n < MOVES; n++) near |= m->moved_low[n] + low < count + line ? bits[n] : 0;
+  return near;
 }
 
 // The cycle of the last beat of an answer that enters the data pipe in `at`: beat i is in its bank `behind` later, and
@@ -283,9 +296,9 @@ static void move_line(flow_memory *m, uint64_t start) {
 static uint64_t behind_lines(const flow_memory *m, const request *r, uint64_t at) {
   const uint64_t behind = r->write ? WRITTEN : 0, first = r->offset >> m->beat_shift;
   uint64_t last = at + r->beats - 1;
-  for (uint32_t n = 0; n < MOVES; n++) {
-    const uint64_t start = m->moved[n];
-    if (start + m->line_cycles - 1 - (at + behind) >= r->beats + m->line_cycles - 1 || start == 0) continue;
+  for (uint32_t near = moves_near(m, at + behind, r->beats); near != 0; near &= near - 1) {
+    const uint64_t start = m->moved[__builtin_ctz(near)];
+    if (start == 0) continue;
     for (uint32_t i = 0; i < r->beats; i++) {
       const uint64_t here = at + i + behind, from = start + (first + i) % BANKS * m->spacing;
       if (here < from || here >= from + m->spacing) continue;

@@ -27,23 +27,22 @@ static inline bool flow_registers_before(const flow_registers *r, uint32_t a, ui
   return of_a < of_b || (of_a == of_b && a < b);
 }
 
-// Out of the order, whose last place is free then; returns that.
-static inline uint32_t flow_registers_leave(flow_registers *r, uint32_t reg) {
+// Out of the order, in which it is not the first; the last place is free then.
+static __attribute__((noinline, unused)) void flow_registers_leave(flow_registers *r, uint32_t reg) {
   const uint32_t last = r->first + r->count - 1;
-  if (flow_registers_first(r) == reg) {
-    r->first++;
-    return last + 1;
-  }
   uint32_t n = last;
   while (*flow_registers_at(r, n) != reg) n--;
   for (; n < last; n++) *flow_registers_at(r, n) = *flow_registers_at(r, n + 1);
-  return last;
 }
 
-// The register is free at another time: its place is searched for from the end.
+// The register, mostly the first one, is free at another time: its place is searched for from the end.
 static __attribute__((noinline, unused)) void flow_registers_free(flow_registers *r, uint32_t reg, flow_time at) {
   if (r->free[reg].bits == at.bits) return;
-  uint32_t n = flow_registers_leave(r, reg);
+  if (flow_registers_first(r) == reg)
+    r->first++;
+  else
+    flow_registers_leave(r, reg);
+  uint32_t n = r->first + r->count - 1;
   r->free[reg] = at;
   for (; n > r->first && flow_registers_before(r, reg, *flow_registers_at(r, n - 1)); n--)
     *flow_registers_at(r, n) = *flow_registers_at(r, n - 1);
