@@ -284,7 +284,9 @@ static bool add_tensors(maker *m) {
 
 // ---- tensors that stay inside
 
-bool network_can_forward(const hw_array *array) { return isa_find_name(array->isa.revision, "mvout_spad") != NULL; }
+bool network_can_forward(const hw_array *array) {
+  return isa_find_name(array->isa.revision, "mvout_spad") != NULL && array->sync.by == HW_SYNC_STATION;
+}
 
 static bool uses(const network_step *step, int buffer) {
   bool any = false;
@@ -306,9 +308,18 @@ static bool is_known_outside(const network *net, network_window window, int buff
   return any;
 }
 
+// Whether one of the programs that are mixed writes the tensor.
+static bool is_made_inside(const maker *m, int tensor) {
+  bool any = false;
+  for (int n = m->first; n < m->count; n++)
+    for (int t = 0; t < m->programs[n]->tensor_count; t++)
+      any |= m->numbers[n][t] == tensor && m->programs[n]->tensors[t].written;
+  return any;
+}
+
 static void choose_ways(maker *m) {
   for (int t = 0; t < m->tensor_count; t++) {
-    const bool between = m->tensors[t].read && m->tensors[t].written && m->places[t].buffer >= 0;
+    const bool between = m->tensors[t].read && m->places[t].buffer >= 0 && is_made_inside(m, t);
     const bool outside = between && is_known_outside(m->net, m->request->window, m->places[t].buffer);
     m->ways[t] = !between ? SCHED_THROUGH_MEMORY : outside ? SCHED_FORWARD : SCHED_FORWARD_ONLY;
   }

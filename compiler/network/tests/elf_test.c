@@ -95,13 +95,38 @@ static void check_program(network *net, const hw_array *array) {
   network_destroy(net);
 }
 
-static void check_network(graph *g, const char *array_name) {
+static network *network_for_c(const graph *g, const hw_array *array, network_fuse_mode fuse) {
   wf_diag diag = wf_diag_to(stderr);
-  hw_array array;
-  assert_true(hw_array_load(&array, array_name, &diag));
-  const network_options options = {.array = &array, .straight = true};
+  const network_options options = {.array = array, .straight = true, .fuse = fuse};
   network *net = network_create(g, &options, &diag);
   assert_non_null(net);
+  return net;
+}
+
+static hw_array array_of(const char *name) {
+  wf_diag diag = wf_diag_to(stderr);
+  hw_array array;
+  assert_true(hw_array_load(&array, name, &diag));
+  return array;
+}
+
+static void check_network(graph *g, const char *array_name) {
+  const hw_array array = array_of(array_name);
+  check_program(network_for_c(g, &array, NETWORK_FUSE_OFF), &array);
+  graph_destroy(g);
+}
+
+// Mixed steps, of which tensors stay in the scratchpad.
+static void test_forwarded(void **state) {
+  (void)state;
+  static const int blocks[4] = {1, 0, 0, 0};
+  hw_array array = array_of("dim8");
+  array.isa.revision = 2;
+  graph *g = build_residual(blocks, 16, 16);
+  network *net = network_for_c(g, &array, NETWORK_FUSE_ALL);
+  bool forwarded = false;
+  for (int b = 0; b < net->buffer_count; b++) forwarded |= net->buffers[b].forwarded;
+  assert_true(forwarded);
   check_program(net, &array);
   graph_destroy(g);
 }
@@ -145,7 +170,7 @@ static void test_first_blocks_full(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest small[] = {cmocka_unit_test(test_residual), cmocka_unit_test(test_attention),
-                                     cmocka_unit_test(test_overlap)};
+                                     cmocka_unit_test(test_forwarded), cmocka_unit_test(test_overlap)};
   const struct CMUnitTest blocks[] = {cmocka_unit_test(test_first_blocks)};
   const struct CMUnitTest full[] = {cmocka_unit_test(test_first_blocks_full)};
   const char *which = argc > 2 ? argv[2] : "small";

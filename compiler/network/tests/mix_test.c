@@ -173,6 +173,17 @@ static void test_moves(void **state) {
   graph_destroy(g);
 }
 
+// What the array has to have.
+static void test_who_forwards(void **state) {
+  (void)state;
+  hw_array array = array_of("gemmini-default");
+  assert_false(network_can_forward(&array));
+  array.isa.revision = 2;
+  assert_true(network_can_forward(&array));
+  array.sync.by = HW_SYNC_TOKENS;
+  assert_false(network_can_forward(&array));
+}
+
 // A product with a residual that memory bounds, and the one behind it.
 static graph *build_bound(void) {
   graph *g = graph_create("bound");
@@ -394,9 +405,10 @@ static void test_mixed_steps_on_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),     cmocka_unit_test(test_forwarded_steps),
-                                     cmocka_unit_test(test_moves),           cmocka_unit_test(test_chosen_mixes),
-                                     cmocka_unit_test(test_mappings_differ), cmocka_unit_test(test_tuned_mixes),
-                                     cmocka_unit_test(test_every_choice),    cmocka_unit_test(test_told_steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),  cmocka_unit_test(test_forwarded_steps),
+                                     cmocka_unit_test(test_moves),        cmocka_unit_test(test_who_forwards),
+                                     cmocka_unit_test(test_chosen_mixes), cmocka_unit_test(test_mappings_differ),
+                                     cmocka_unit_test(test_tuned_mixes),  cmocka_unit_test(test_every_choice),
+                                     cmocka_unit_test(test_told_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
