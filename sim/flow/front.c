@@ -176,12 +176,8 @@ static void step_queued(flow_engine *e) {
   wake(e);
 }
 
-void flow_front_step(flow_engine *e) {
+static inline void step_kept(flow_engine *e) {
   flow_front *f = &e->front;
-  if (!f->passing.over) {
-    flow_step_passing(e);
-    return;
-  }
   if (f->enters <= e->next[FLOW_FRONT]) {
     step_queued(e);
     return;
@@ -191,6 +187,26 @@ void flow_front_step(flow_engine *e) {
   flow_loops_step(e);
   if (idle) await_entry(e);
   renew(e);
+}
+
+// Whether the next step is another one of the front end.
+static inline bool goes_on(const flow_engine *e) {
+  const uint64_t at = e->next[FLOW_FRONT];
+  return at < e->limit && at <= e->next[FLOW_EXECUTE] && at <= e->next[FLOW_LOAD] && at <= e->next[FLOW_STORE] &&
+         at <= e->next[FLOW_REPEATS];
+}
+
+// Steps behind one another, up to one after which the host may have room.
+void flow_front_step(flow_engine *e) {
+  if (!e->front.passing.over) {
+    flow_step_passing(e);
+    return;
+  }
+  e->front.moved = false;
+  do {
+    e->step = e->next[FLOW_FRONT];
+    step_kept(e);
+  } while (!e->front.moved && goes_on(e));
 }
 
 // ---- what others see
