@@ -129,8 +129,8 @@ static int64_t weight_rows(const map_layer *layer, const hw_derived *hw) {
 }
 
 // What curves leave of the scratchpad: to each layer its weights, and equal parts of the rest; equal parts of all if
-// the weights leave too little.
-static void share_scratchpad(maker *m) {
+// the weights leave too little. False: some part is no KiB.
+static bool share_scratchpad(maker *m) {
   enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
   const hw_derived all = hw_derive(m->net->options.array);
   int64_t weights[PARTS_MAX], sum = 0, rows = all.sp_rows, layers = 0;
@@ -146,10 +146,13 @@ static void share_scratchpad(maker *m) {
     const int64_t rest = (fit ? rows - sum : rows) / layers;
     m->shares[n].array.scratchpad.capacity_kib = (uint32_t)(((fit ? weights[n] : 0) + rest) * all.sp_row_bytes / 1024);
     m->shares[n].array.scratchpad.banks = 1;
+    if (m->shares[n].array.scratchpad.capacity_kib == 0) return false;
   }
+  return true;
 }
 
-static void share_accumulator(maker *m) {
+// False: some part is no KiB.
+static bool share_accumulator(maker *m) {
   const hw_array *array = m->net->options.array;
   const uint8_t *parts = m->request->shares.accumulator;
   uint32_t all = 0, before = 0;
@@ -160,7 +163,9 @@ static void share_accumulator(maker *m) {
     s->acc_rows = hw_derive(&s->array).acc_rows;
     s->acc_first = before;
     before += s->acc_rows;
+    if (s->acc_rows == 0) return false;
   }
+  return true;
 }
 
 // The only buffer of the accumulator; NULL: there are several.
@@ -357,9 +362,9 @@ static bool compile_all(maker *m, wf_diag *diag) {
     m->layers[n] = network_layer_of(m->net, &m->net->steps[m->request->window.first + n]);
     m->shares[n] = (share){.array = *m->net->options.array};
   }
-  if (m->first < m->count) share_accumulator(m);
+  if (m->first < m->count && !share_accumulator(m)) return false;
   if (!begin_curves(m)) return false;
-  if (m->first < m->count) share_scratchpad(m);
+  if (m->first < m->count && !share_scratchpad(m)) return false;
   for (int n = 0; n < m->count; n++)
     if (m->layers[n] != NULL && !compile_one(m, n, diag)) return false;
   place_results(m);

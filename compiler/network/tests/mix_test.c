@@ -78,6 +78,21 @@ static void test_mixed_steps(void **state) {
     }
 }
 
+// Memories of which a step's share is less than a KiB: what does not fit is not mixed.
+static void test_tiny_memories(void **state) {
+  (void)state;
+  for (int kind = 0; kind < KINDS; kind++)
+    for (unsigned revision = 1; revision <= 2; revision++) {
+      graph *g = build_mixable(kind);
+      hw_array array = array_of("dim2");
+      array.isa.revision = revision;
+      const outcome alone = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_OFF);
+      const outcome mixed = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_ALL);
+      assert_int_equal(mixed.digest, alone.digest);
+      graph_destroy(g);
+    }
+}
+
 // Bytes of tensors of the graph that its network has in no memory, since they stay in the scratchpad.
 static uint64_t forwarded_bytes(const graph *g, const hw_array *array) {
   wf_diag diag = wf_diag_to(stderr);
@@ -405,10 +420,10 @@ static void test_mixed_steps_on_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest hardware[] = {cmocka_unit_test(test_mixed_steps_on_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),  cmocka_unit_test(test_forwarded_steps),
-                                     cmocka_unit_test(test_moves),        cmocka_unit_test(test_who_forwards),
-                                     cmocka_unit_test(test_chosen_mixes), cmocka_unit_test(test_mappings_differ),
-                                     cmocka_unit_test(test_tuned_mixes),  cmocka_unit_test(test_every_choice),
-                                     cmocka_unit_test(test_told_steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_steps),     cmocka_unit_test(test_tiny_memories),
+                                     cmocka_unit_test(test_forwarded_steps), cmocka_unit_test(test_moves),
+                                     cmocka_unit_test(test_who_forwards),    cmocka_unit_test(test_chosen_mixes),
+                                     cmocka_unit_test(test_mappings_differ), cmocka_unit_test(test_tuned_mixes),
+                                     cmocka_unit_test(test_every_choice),    cmocka_unit_test(test_told_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
