@@ -99,7 +99,6 @@ static void check_load(checker *k, const command_insn *c, unsigned state) {
   if (!is_settled(k, &a)) refuse(k, c);
 }
 
-// Of pooled rows and images all bytes from the first to the last.
 static void note_store(checker *k, const command_insn *c) {
   const arch_store_config *store = &k->config.store;
   const arch_local from = arch_local_decode(&k->derived, isa_get_mvout_local(c->rs1, c->rs2));
@@ -108,20 +107,19 @@ static void note_store(checker *k, const command_insn *c) {
   a.stride = store->stride_bytes;
   a.length = isa_get_mvout_cols(c->rs1, c->rs2) * element;
   a.rows = isa_get_mvout_rows(c->rs1, c->rs2);
-  uint64_t rows = a.rows;
+  uint64_t rows = a.rows, across = rows, pitch = rows;  // of an image: pixels of a row stored, and of the whole
   if (from.accumulator && !from.garbage && from.norm != ARCH_NORM_NONE) rows = 0;  // a statistic, which goes nowhere
   const arch_store_mode mode = arch_config_store_mode(store);
   if (mode != ARCH_STORE_ROWS) {
-    const uint64_t down = mode == ARCH_STORE_POOL ? store->pool_orows : store->orows,
-                   across = mode == ARCH_STORE_POOL ? store->pool_ocols : store->ocols;
-    rows = down * across;
-    a.rows = rows == 0 ? 0 : (down - 1) * store->pool_out_dim + across;
+    across = mode == ARCH_STORE_POOL ? store->pool_ocols : store->ocols;
+    pitch = store->pool_out_dim;
+    rows = across * (mode == ARCH_STORE_POOL ? store->pool_orows : store->orows);
   }
   const uint32_t number = command_stores_add(&k->stores, (uint32_t)(a.length == 0 ? 0 : rows));
   if (a.stored == NULL || rows == 0) return;
-  for (uint64_t r = 0; r < a.rows; r++)
+  for (uint64_t r = 0; r < rows; r++)
     for (uint64_t b = 0; b < a.length; b++) {
-      const uint64_t at = a.at + r * a.stride + b;
+      const uint64_t at = a.at + (r / across * pitch + r % across) * a.stride + b;
       if (at < a.bytes) a.stored[at / a.grain] = number;
     }
 }

@@ -149,8 +149,44 @@ static void test_fence(void **state) {
   command_destroy(without);
 }
 
+// A part of an image is stored, then the one beside it; then a load.
+static bool is_ordered_behind_images(const char *config, const char *load) {
+  char text[1024];
+  const int size = snprintf(text, sizeof text,
+                            "program images\ntensor t i8 64 read written\n"
+                            "config_ld state=0 scale=1 stride=4 block_stride=16 pixel_repeats=1\nconfig_st %s\n"
+                            "mvout dram=t local=acc:0 cols=4 rows=1\nfence\n"
+                            "mvout dram=t+8 local=acc:0 cols=4 rows=1\nmvin dram=%s local=sp:0 cols=4 rows=1\nfence\n",
+                            config, load);
+  const hw_array array = array_of("gemmini-default", 0, 0);
+  wf_diag diag = wf_diag_to(stderr);
+  command_program *program = command_parse("images", text, (size_t)size, &array, &diag);
+  assert_non_null(program);
+  const bool good = is_ordered(program);
+  command_destroy(program);
+  return good;
+}
+
+// Parts of 2 x 2 pixels of an image of 4 x 4, as they are and pooled: bytes between the rows of a part are not stored.
+static void test_images(void **state) {
+  (void)state;
+  static const char *const configs[] = {
+      "stride=4 acc_scale=1 pool_size=1 pool_out_dim=4 orows=2 ocols=2",
+      "stride=4 acc_scale=1 pool_stride=2 pool_size=2 pool_out_dim=4 pool_orows=2 pool_ocols=2 orows=4 ocols=4"};
+  for (int c = 0; c < 2; c++) {
+    assert_true(is_ordered_behind_images(configs[c], "t"));
+    assert_true(is_ordered_behind_images(configs[c], "t+16"));
+    assert_true(is_ordered_behind_images(configs[c], "t+20"));
+    assert_false(is_ordered_behind_images(configs[c], "t+8"));
+    assert_false(is_ordered_behind_images(configs[c], "t+12"));
+    assert_false(is_ordered_behind_images(configs[c], "t+24"));
+    assert_false(is_ordered_behind_images(configs[c], "t+28"));
+    assert_true(is_ordered_behind_images(configs[c], "t+32"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_distance), cmocka_unit_test(test_moves),
-                                     cmocka_unit_test(test_fence)};
+                                     cmocka_unit_test(test_fence), cmocka_unit_test(test_images)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
