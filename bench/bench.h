@@ -64,7 +64,7 @@ bool bench_load_array(const bench_job *job, hw_array *array);
 bool bench_takes(const char *choice, const char *name);
 // The same of a choice of several, "a,b,c".
 bool bench_takes_of(const char *choice, const char *name);
-// Whether there is a name for each of several; reports those that are not.
+// Whether each name of the option's choice "a,b,c" is one of `names`; reports each that is none.
 bool bench_knows(const char *option, const char *choice, const char *const *names, size_t count, wf_diag *diag);
 
 // The text of a file, or of what travels in the program where `path` is NULL, to be freed; NULL after an error was

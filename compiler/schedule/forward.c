@@ -14,7 +14,7 @@ typedef struct piece {
   int part, queue;
   uint32_t load, to;
   uint16_t cols;
-  uint32_t next;  // of those that begin with the same byte; NO_PIECE: none
+  uint32_t next;  // number of another piece that begins with the same byte; NO_PIECE: there is none
 } piece;
 
 // What is known of a store or a load.
@@ -97,8 +97,8 @@ static bool add_pieces(planner *p, int part, int queue, uint32_t number) {
   return true;
 }
 
-// The load comes earlier than where its program has it. What filled these rows before has to be done by then, so a
-// product that needs that has to be one of those that the load follows. `latest` has the load of each row, from 1.
+// Moves fill the rows of a load earlier than its program would. Earlier loads of these rows have to be done by then:
+// the load has to follow a product that needs them. `latest` has per row the number of the last load, counted from 1.
 static bool may_come_early(const planner *p, const sched_queue *q, uint32_t number, const uint32_t *latest) {
   const sched_load *load = &q->loads[number];
   for (uint32_t b = 0; b * p->dim < load->cols; b++)
