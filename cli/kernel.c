@@ -114,7 +114,7 @@ cli_exit kernel_compile(const cli_common *common, const kernel_options *options,
   if (code != CLI_OK) return code;
   job->array = cli_open_array(common, job->session);
   if (job->array == NULL) return CLI_BAD_INPUT;
-  code = tuning_check(&options->tuning, options->autotune ? TUNING_OTHERS : TUNING_NO_OTHERS, job->array);
+  code = tuning_check(&options->tuning, options->autotune, job->array);
   if (code == CLI_OK) code = compile(common, options, path, job);
   if (code != CLI_OK) return code;
   job->facts.size = sizeof job->facts;

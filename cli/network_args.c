@@ -276,8 +276,8 @@ static cli_exit set_lowering(const network_args *args, const weft_array *array, 
   if (code == CLI_OK) code = set_fuse(args, o);
   if (code == CLI_OK) code = set_kernels(args, o);
   if (code == CLI_OK) code = set_images(args, o);
-  const bool by_time = args->fuse != NULL && strcmp(args->fuse, "auto") == 0;
-  return code != CLI_OK ? code : tuning_check(&args->tuning, by_time ? TUNING_OTHERS_BY_TIME : TUNING_NO_OTHERS, array);
+  const bool mixes = args->fuse != NULL && strcmp(args->fuse, "auto") == 0;
+  return code != CLI_OK ? code : tuning_check(&args->tuning, mixes, array);
 }
 
 // ---- the job

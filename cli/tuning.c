@@ -12,7 +12,7 @@ const wf_option tuning_option_rows[TUNING_OPTIONS] = {
     {"with", WF_TEXT(tuning_options, with), "cycle|flow",
      "the engine that simulates them (default cycle); of flow's best eight, cycle takes one; of mixes (--fuse auto), "
      "cycle judges what flow leaves"},
-    {"tune-objective", WF_TEXT(tuning_options, objective), "cycles|energy|edp", "what is best (default cycles)"},
+    {"tune-objective", WF_TEXT(tuning_options, objective), "cycles|energy|edp", "what is best (default cycles), of mixes (--fuse auto), too"},
     {"schedules", WF_TEXT(tuning_options, schedules), "FILE",
      "a store of tuned mappings: taken for layers that are in it; with --tune those of layers like them are tried, and "
      "what is found is added"},
@@ -24,13 +24,12 @@ static bool has_energy(const weft_array *array) {
 }
 
 // What is asked of trials that are not made would be dropped. NULL: nothing.
-static const char *without_effect(const tuning_options *options, tuning_others others) {
-  if (options->count > 0) return NULL;
-  if (options->with != NULL && others == TUNING_NO_OTHERS) return "--with";
-  return options->objective != NULL && others != TUNING_OTHERS ? "--tune-objective" : NULL;
+static const char *without_effect(const tuning_options *options, bool others) {
+  if (options->count > 0 || others) return NULL;
+  return options->with != NULL ? "--with" : options->objective != NULL ? "--tune-objective" : NULL;
 }
 
-static bool check(const tuning_options *options, tuning_others others) {
+static bool check(const tuning_options *options, bool others) {
   const char *unused = without_effect(options, others);
   if (unused != NULL)
     fprintf(stderr, "weft: error: %s has no effect without trials\n  hint: --tune N makes them\n", unused);
@@ -55,7 +54,7 @@ static bool words_good(const tuning_options *options) {
   return false;
 }
 
-cli_exit tuning_check(const tuning_options *options, tuning_others others, const weft_array *array) {
+cli_exit tuning_check(const tuning_options *options, bool others, const weft_array *array) {
   if (!check(options, others) || !words_good(options)) return CLI_USAGE;
   if (options->objective == NULL || strcmp(options->objective, "cycles") == 0 || has_energy(array)) return CLI_OK;
   cli_error(NULL, "--tune-objective %s: the technology of array %s has no energies", options->objective,

@@ -14,10 +14,8 @@ typedef struct tuning_options {
 enum { TUNING_OPTIONS = 4 };
 extern const wf_option tuning_option_rows[TUNING_OPTIONS];
 
-// The trials that a verb makes also without --tune: none, some that only time decides, or some like those of --tune.
-typedef enum { TUNING_NO_OTHERS, TUNING_OTHERS_BY_TIME, TUNING_OTHERS } tuning_others;
-
-// What the options ask of trials on an array, before there are any. Returns an exit code, after errors were reported.
-cli_exit tuning_check(const tuning_options *options, tuning_others others, const weft_array *array);
+// What the options ask of trials on an array, before there are any; `others`: the verb makes some without --tune, too.
+// Returns an exit code, after errors were reported.
+cli_exit tuning_check(const tuning_options *options, bool others, const weft_array *array);
 
 #endif

@@ -302,10 +302,17 @@ static bool measure(const pipeline *p, compile_judge judge, const trial *t, comp
   return good;
 }
 
-static double value_of(compile_objective objective, const compile_verdict *v) {
+double compile_value(compile_objective objective, const compile_verdict *v) {
   if (objective == COMPILE_CYCLES) return (double)v->cycles;
   if (!v->has_energy) return INFINITY;
   return objective == COMPILE_ENERGY ? v->energy_pj : v->energy_pj * (double)v->cycles;
+}
+
+double compile_part_value(compile_objective objective, const compile_verdict *whole, const compile_verdict *part) {
+  const bool cycles_alone = objective == COMPILE_CYCLES || !whole->has_energy || !(whole->energy_pj > 0);
+  if (cycles_alone) return (double)part->cycles;
+  const double energy = part->energy_pj / whole->energy_pj * (double)whole->cycles;
+  return objective == COMPILE_ENERGY ? energy : (double)part->cycles + energy;
 }
 
 // Orders trials by a judge, the best first, without those that cannot be compiled; returns how many are left.
@@ -316,7 +323,7 @@ static size_t rank(pipeline *p, compile_judge judge, trial *trials, size_t count
     compile_verdict verdict;
     if (!measure(p, judge, &t, &verdict)) continue;
     t.cycles = verdict.cycles;
-    t.value = value_of(p->request->tuning.objective, &verdict);
+    t.value = compile_value(p->request->tuning.objective, &verdict);
     size_t at = ranked++;
     for (; at > 0 && trials[at - 1].value > t.value; at--) trials[at] = trials[at - 1];
     trials[at] = t;

@@ -46,6 +46,11 @@ typedef enum {
       COMPILE_OBJECTIVE_COUNT
 } compile_objective;
 extern const char *const compile_objective_names[COMPILE_OBJECTIVE_COUNT + 1];  // NULL behind the last
+// The less the better; INFINITY: the energy is asked for and not known.
+double compile_value(compile_objective objective, const compile_verdict *verdict);
+// What a part of a whole adds to its value, in cycles: where energy counts, that of the whole is worth the whole's
+// cycles, so that for the product of both a share of either counts alike. The value of a sum is the sum of values.
+double compile_part_value(compile_objective objective, const compile_verdict *whole, const compile_verdict *part);
 
 // Tuning by trials: programs are made and judged, and the best is taken.
 typedef struct compile_tuning {

@@ -15,11 +15,12 @@ typedef struct run_candidate {
 // the array moves data, which takes longer here: the hart's cycles depend on numbers of floating point alone.
 bool run_candidate_make(run_candidate *c, const graph *placed, const network_options *options, bool moves,
                         const void *const *inputs, wf_diag *diag);
+compile_verdict run_candidate_step(const run_candidate *c, int step);  // what it takes
 // What each of its steps takes, for the planner of mixes.
 void run_candidate_tell_steps(const run_candidate *c, network_judgements *known);
 void run_candidate_drop(run_candidate *c);
 // The better of both stays, as `best`.
-void run_candidate_keep_better(run_candidate *best, run_candidate *other);
+void run_candidate_keep_better(run_candidate *best, run_candidate *other, compile_objective objective);
 // The network of a candidate, whose result is released; with the options that it shall show.
 network *run_candidate_take(run_candidate *c, const network_options *options);
 

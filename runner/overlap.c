@@ -67,7 +67,7 @@ static bool try_rule(overlapper *o, network_slot_rule rule) {
   const bool good = make(o, &slots, &c);
   if (good) find_lost(o, &slots, &c);
   if (good)
-    run_candidate_keep_better(&o->best, &c);
+    run_candidate_keep_better(&o->best, &c, COMPILE_CYCLES);
   else
     run_candidate_drop(&c);
   return good;

@@ -16,29 +16,33 @@ static int parts_of(const run_candidate *c, int step) {
   return c->net->steps[step].parts == 0 ? 1 : c->net->steps[step].parts;
 }
 
-static uint64_t cycles_at(const run_candidate *c, int step) {
-  return step < c->net->step_count ? c->took.steps[step].cycles : 0;
+// Neighbouring steps together; those behind the last take nothing.
+static compile_verdict sum_of(const run_candidate *c, int first, int count) {
+  compile_verdict sum = {.has_energy = true};
+  for (int s = first; s < first + count && s < c->net->step_count; s++) {
+    const compile_verdict step = run_candidate_step(c, s);
+    sum.cycles += step.cycles;
+    sum.energy_pj += step.energy_pj;
+    sum.has_energy &= step.has_energy;
+  }
+  return sum;
 }
 
-// Steps from `first` on of the network without mixes.
-static uint64_t cycles_apart(const run_candidate *apart, int first, int count) {
-  uint64_t cycles = 0;
-  for (int s = first; s < first + count; s++) cycles += cycles_at(apart, s);
-  return cycles;
-}
-
-// What a mix saves, with the step behind it if that is by itself.
-static int64_t saved_by(const run_candidate *mixed, const run_candidate *apart, int step, int from) {
+// A mix, with the step behind it if that is by itself, and the same of the network without mixes.
+static void tell_mix(const run_candidate *mixed, const run_candidate *apart, int step, int from,
+                     network_judgements *known) {
   const int parts = parts_of(mixed, step);
   const bool behind = step + 1 < mixed->net->step_count && parts_of(mixed, step + 1) == 1;
-  const uint64_t now = cycles_at(mixed, step) + (behind ? cycles_at(mixed, step + 1) : 0);
-  return (int64_t)cycles_apart(apart, from, parts + behind) - (int64_t)now;
+  network_tell_mix(known, &(network_mix_facts){.first = from,
+                                               .count = parts,
+                                               .forwards = mixed->net->steps[step].forwards,
+                                               .apart = sum_of(apart, from, parts + behind),
+                                               .mixed = sum_of(mixed, step, 1 + behind)});
 }
 
-static void tell_savings(const run_candidate *mixed, const run_candidate *apart, network_judgements *known) {
+static void tell_mixes(const run_candidate *mixed, const run_candidate *apart, network_judgements *known) {
   for (int s = 0, from = 0; s < mixed->net->step_count; from += parts_of(mixed, s), s++)
-    if (parts_of(mixed, s) > 1)
-      network_tell_mix(known, from, parts_of(mixed, s), mixed->net->steps[s].forwards, saved_by(mixed, apart, s, from));
+    if (parts_of(mixed, s) > 1) tell_mix(mixed, apart, s, from, known);
 }
 
 // Whether two networks have the same mixes.
@@ -61,11 +65,11 @@ static bool mix_in_rounds(run_candidate *best, const run_candidate *apart, const
     run_candidate mixed = {0};
     good = run_candidate_make(&mixed, placed, options, false, inputs, diag);
     more = good && !are_alike(&last, &mixed);
-    if (more) tell_savings(&mixed, apart, options->judgements);
-    run_candidate_keep_better(best, &last);
+    if (more) tell_mixes(&mixed, apart, options->judgements);
+    run_candidate_keep_better(best, &last, options->tuning.objective);
     last = mixed;
   }
-  if (good) run_candidate_keep_better(best, &last);
+  if (good) run_candidate_keep_better(best, &last, options->tuning.objective);
   if (!good) run_candidate_drop(&last);
   return good;
 }
@@ -82,7 +86,7 @@ static bool settle(run_candidate *best, const graph *placed, const network_optio
   good = good && mix_in_rounds(best, &apart, placed, &without, inputs, diag);
   if (good && network_can_forward(options->array)) good = mix_in_rounds(best, &apart, placed, options, inputs, diag);
   if (good)
-    run_candidate_keep_better(best, &apart);
+    run_candidate_keep_better(best, &apart, options->tuning.objective);
   else
     run_candidate_drop(&apart);
   return good;

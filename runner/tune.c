@@ -36,19 +36,13 @@ typedef struct shape {
   size_t ranked;
 } shape;
 
-// What steps took.
-typedef struct cost {
-  uint64_t cycles;
-  double energy_pj;  // 0: not known
-} cost;
-
 // A run.
 typedef struct trial {
   size_t *pick;    // per shape the number of a mapping
   bool good, all;  // it ran; with all equal steps
   run_fidelity fidelity;
-  cost whole;
-  cost *own, *behind;  // per shape: of its steps; of the steps behind them whose shape has the other colour
+  compile_verdict whole;
+  compile_verdict *own, *behind;  // per shape: of its steps; of the steps behind them whose shape has the other colour
   uint64_t steps;
 } trial;
 
@@ -59,7 +53,7 @@ typedef struct tuner {
   network *base;
   shape *shapes;
   size_t count;
-  cost unit;  // of the network with the mapper's first: a value is made of parts of it
+  compile_verdict unit;  // of the network with the mapper's first: a value is made of parts of it
   run_tune_result *result;
   wf_arena *arena;
   pthread_mutex_t lock;  // of arena and result
@@ -135,21 +129,24 @@ static network *create(const tuner *t, const trial *r, wf_diag *diag) {
   return network_create(t->request->placed, &options, diag);
 }
 
-// What tuning makes small; for the product of two sums, by how much a share of both changes it.
-static double value_of(const tuner *t, cost c) {
-  const double time = (double)c.cycles / (double)t->unit.cycles, energy = c.energy_pj / t->unit.energy_pj;
-  const compile_objective objective = t->options.tuning.objective;
-  if (objective == COMPILE_CYCLES || !(t->unit.energy_pj > 0)) return time;
-  return objective == COMPILE_ENERGY ? energy : time + energy;
+static double value_of(const tuner *t, compile_verdict c) {
+  return compile_part_value(t->options.tuning.objective, &t->unit, &c);
 }
 
-static void add_cost(cost *to, cost more) {
+static void add_cost(compile_verdict *to, compile_verdict more) {
   to->cycles += more.cycles;
   to->energy_pj += more.energy_pj;
+  to->has_energy |= more.has_energy;
 }
 
-static double energy_of(const tuner *t, const run_step_result *step) {
-  return step->has_units ? sim_figures_of(&step->units, &step->hart, t->options.array).energy_pj : 0;
+static compile_verdict verdict_of(const tuner *t, const run_step_result *step) {
+  compile_verdict took = {.cycles = step->cycles};
+  if (step->has_units) {
+    const sim_figures figures = sim_figures_of(&step->units, &step->hart, t->options.array);
+    took.has_energy = figures.has_energy;
+    took.energy_pj = figures.energy_pj;
+  }
+  return took;
 }
 
 // The shape of the step that an entry follows; as many as there are: none.
@@ -158,7 +155,7 @@ static size_t shape_before(const tuner *t, const network_step_list *list, const 
 }
 
 static void take_entry(const tuner *t, trial *r, const network_step_list *list, int e, const run_step_result *step) {
-  const cost took = {step->cycles, energy_of(t, step)};
+  const compile_verdict took = verdict_of(t, step);
   const size_t own = find_shape(t, list->entries[e].shape), before = shape_before(t, list, &list->entries[e]);
   add_cost(&r->whole, took);
   if (before < t->count && (own == t->count || own % COLOURS != before % COLOURS)) add_cost(&r->behind[before], took);
@@ -195,8 +192,8 @@ static void run_trial(tuner *t, trial *r, wf_diag *diag) {
 
 static trial new_trial(tuner *t) {
   return (trial){.pick = WF_ARENA_ARRAY(t->arena, t->count + 1, size_t),
-                 .own = WF_ARENA_ARRAY(t->arena, t->count + 1, cost),
-                 .behind = WF_ARENA_ARRAY(t->arena, t->count + 1, cost),
+                 .own = WF_ARENA_ARRAY(t->arena, t->count + 1, compile_verdict),
+                 .behind = WF_ARENA_ARRAY(t->arena, t->count + 1, compile_verdict),
                  .fidelity = RUN_FIDELITY_CYCLE};
 }
 

@@ -6,6 +6,7 @@
 // Equal windows are judged once. Pairs come first; three steps are judged if two of them gain, else they count as one
 // that saves nothing. A window whose steps take little more than their products has nothing to hide and is not judged.
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,9 +22,9 @@
 // Ways to mix: tensors between the steps go through memory, or are forwarded where they can be.
 enum { THROUGH, FORWARDED, WAYS };
 
-// The best shares of a way, and the cycles, with the step before; UINT64_MAX: it cannot be mixed so.
+// The best shares of a way, and what it takes, with the step before; INFINITY: it cannot be mixed so.
 typedef struct way {
-  uint64_t cycles;
+  double value;
   network_shares shares;
 } way;
 
@@ -31,23 +32,17 @@ typedef struct way {
 typedef struct judged {
   network_window window;
   uint64_t key;
-  uint64_t apart;  // cycles, with the step before
+  double apart;  // with the step before
   way ways[WAYS];
 } judged;
-
-// What a window saved in the network.
-typedef struct measured {
-  network_window window;
-  bool forwards;
-  int64_t saved;
-} measured;
 
 struct network_judgements {
   judged *windows;
   size_t count, room;
-  measured *measured;
+  network_mix_facts *measured;
   size_t measured_count, measured_room;
-  const uint64_t *steps;  // cycles of each step in the network without mixes; NULL: not told
+  const compile_verdict *steps;  // of the network without mixes; NULL: not told
+  compile_verdict whole;         // all of them
   wf_arena *arena;
 };
 
@@ -68,27 +63,36 @@ void network_judgements_destroy(network_judgements *known) {
   if (known != NULL) wf_arena_destroy(known->arena);
 }
 
-static const measured *find_measured(const network_judgements *known, network_window window, bool forwards) {
+static const network_mix_facts *find_measured(const network_judgements *known, network_window window, bool forwards) {
   for (size_t i = known->measured_count; i-- > 0;) {
-    const measured *m = &known->measured[i];
-    if (m->window.first == window.first && m->window.count == window.count && m->forwards == forwards) return m;
+    const network_mix_facts *m = &known->measured[i];
+    if (m->first == window.first && m->count == window.count && m->forwards == forwards) return m;
   }
   return NULL;
 }
 
-void network_tell_mix(network_judgements *known, int first, int count, bool forwards, int64_t saved) {
-  *WF_ARENA_PUSH(known->arena, known->measured, known->measured_count, &known->measured_room) =
-      (measured){{first, count}, forwards, saved};
+void network_tell_mix(network_judgements *known, const network_mix_facts *facts) {
+  *WF_ARENA_PUSH(known->arena, known->measured, known->measured_count, &known->measured_room) = *facts;
 }
 
-void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count) {
+void network_tell_steps(network_judgements *known, const compile_verdict *steps, int count) {
   known->steps =
-      memcpy(WF_ARENA_ARRAY(known->arena, (size_t)count + 1, uint64_t), cycles, (size_t)count * sizeof *cycles);
+      memcpy(WF_ARENA_ARRAY(known->arena, (size_t)count + 1, compile_verdict), steps, (size_t)count * sizeof *steps);
+  known->whole = (compile_verdict){.has_energy = count > 0};
+  for (int s = 0; s < count; s++) {
+    known->whole.cycles += steps[s].cycles;
+    known->whole.energy_pj += steps[s].energy_pj;
+    known->whole.has_energy &= steps[s].has_energy;
+  }
+}
+
+static double value_of(const planner *p, const compile_verdict *verdict) {
+  return compile_part_value(p->net->options.tuning.objective, &p->known->whole, verdict);
 }
 
 // Equal parts of the accumulator, or more for one of two steps.
 static const network_shares shares[] = {
-    {.accumulator = {1, 1, 1}}, {.accumulator = {3, 1, 0}}, {.accumulator = {1, 3, 0}}};
+    {.accumulator = {1, 1, 1, 1, 1, 1}}, {.accumulator = {3, 1}}, {.accumulator = {1, 3}}};
 enum { SHARES = sizeof shares / sizeof *shares };
 
 static network_shares first_shares(bool forward) {
@@ -147,14 +151,14 @@ static judged *find(const planner *p, network_window window) {
 
 // ---- judging
 
-static uint64_t cycles_of(const network *net, compile_judge judge, const network_mix_request *request) {
+static double judged_value(const planner *p, compile_judge judge, const network_mix_request *request) {
   network_place places[NETWORK_MIXED_TENSORS];
   wf_diag silent = wf_diag_to(NULL);
-  command_program *program = network_mix(net, request, places);
+  command_program *program = network_mix(p->net, request, places);
   compile_verdict verdict;
   const bool good = program != NULL && judge(program, &verdict, &silent);
   if (program != NULL) command_destroy(program);
-  return good ? verdict.cycles : UINT64_MAX;
+  return good ? value_of(p, &verdict) : INFINITY;
 }
 
 // A window is judged behind the step before it, where that is a layer, too: what the cache holds then decides.
@@ -164,26 +168,27 @@ static network_mix_request in_context(const network *net, network_window window)
   return (network_mix_request){.window = context ? behind : window, .alone = context ? 1 : 0};
 }
 
-// Whether the steps take markedly longer than their products.
-static bool has_waste(const network *net, network_window window, uint64_t cycles) {
+// Whether the steps take markedly longer than their products, or more than time counts.
+static bool has_waste(const network *net, network_window window, double cycles) {
   static const double waste = 1.05;
   const double dim = hw_derive(net->options.array).dim;
   uint64_t macs = 0;
+  if (net->options.tuning.objective != COMPILE_CYCLES) return true;
   for (int s = window.first; s < window.first + window.count; s++)
     macs += command_useful_macs(net->kernels[net->steps[s].kernel].program, net->steps[s].macs);
-  return (double)cycles > waste * (double)macs / (dim * dim);
+  return cycles > waste * (double)macs / (dim * dim);
 }
 
 // Other shares of the accumulator help where equal ones come near.
 static bool is_near(const judged *w, const way *of) {
-  enum { NEAR = 16 };
-  return of->cycles != UINT64_MAX && of->cycles - of->cycles / NEAR < w->apart;
+  static const double near = 1.0 / 16;
+  return of->value - of->value * near < w->apart;
 }
 
 static void try_shares(const planner *p, compile_judge judge, network_mix_request *request, way *best) {
-  const uint64_t cycles = cycles_of(p->net, judge, request);
-  if (cycles >= best->cycles) return;
-  best->cycles = cycles;
+  const double value = judged_value(p, judge, request);
+  if (value >= best->value) return;
+  best->value = value;
   best->shares = request->shares;
 }
 
@@ -202,7 +207,7 @@ static void try_mappings(const planner *p, compile_judge judge, network_mix_requ
 
 static void judge_way(const planner *p, compile_judge judge, network_mix_request *request, judged *w, bool forward) {
   way *best = &w->ways[forward];
-  best->cycles = UINT64_MAX;
+  best->value = INFINITY;
   for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w, best)); i++) {
     request->shares = shares[i];
     request->shares.forward = forward;
@@ -210,7 +215,7 @@ static void judge_way(const planner *p, compile_judge judge, network_mix_request
     request->shares.deep = true;
     if (forward) try_shares(p, judge, request, best);
   }
-  if (p->net->options.tuning.count > 1 && best->cycles < w->apart) try_mappings(p, judge, request, w, best);
+  if (p->net->options.tuning.count > 1 && best->value < w->apart) try_mappings(p, judge, request, w, best);
 }
 
 // What the steps take one behind the other, and mixed.
@@ -218,18 +223,17 @@ static void judge_by(const planner *p, compile_judge judge, judged *w) {
   const network_mix_request behind = in_context(p->net, w->window);
   network_mix_request apart = behind, mixed = behind;
   apart.alone = behind.window.count;
-  for (int i = 0; i < WAYS; i++) w->ways[i].cycles = UINT64_MAX;
-  w->apart = cycles_of(p->net, judge, &apart);
-  if (w->apart == UINT64_MAX || !has_waste(p->net, behind.window, w->apart)) return;
+  for (int i = 0; i < WAYS; i++) w->ways[i].value = INFINITY;
+  w->apart = judged_value(p, judge, &apart);
+  if (isinf(w->apart) || !has_waste(p->net, behind.window, w->apart)) return;
   judge_way(p, judge, &mixed, w, false);
   if (network_can_forward(p->net->options.array)) judge_way(p, judge, &mixed, w, true);
 }
 
 // A quicker judge leaves to the other one what is not clearly slower mixed.
 static bool is_worth_judging(const judged *w) {
-  enum { CLEAR = 64 };
-  const uint64_t least = wf_min(w->ways[THROUGH].cycles, w->ways[FORWARDED].cycles);
-  return least != UINT64_MAX && least < w->apart + w->apart / CLEAR;
+  static const double clear = 1.0 / 64;
+  return fmin(w->ways[THROUGH].value, w->ways[FORWARDED].value) < w->apart * (1 + clear);
 }
 
 static bool fits(const planner *p, network_window window, const network_shares *how) {
@@ -242,14 +246,14 @@ static bool fits(const planner *p, network_window window, const network_shares *
 // With NETWORK_FUSE_ALL a window that fits is worth its length, and what can be forwarded is.
 static void judge_by_fit(const planner *p, judged *w) {
   way *forwarded = &w->ways[FORWARDED], *through = &w->ways[THROUGH];
-  w->apart = (uint64_t)w->window.count;
+  w->apart = w->window.count;
   for (int deep = 0; deep < 2 && network_can_forward(p->net->options.array); deep++) {
     forwarded->shares.deep = deep != 0;
     if (!fits(p, w->window, &forwarded->shares)) continue;
-    forwarded->cycles = 0;
+    forwarded->value = 0;
     return;
   }
-  if (fits(p, w->window, &through->shares)) through->cycles = 0;
+  if (fits(p, w->window, &through->shares)) through->value = 0;
 }
 
 static void judge_by_time(const planner *p, judged *w) {
@@ -267,15 +271,15 @@ static void judge_one(void *context, size_t number) {
     judge_by_time(p, w);
 }
 
-// Cycles that mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes
-// save up to some percent less than the judge says. So a mix counts from a thirty-second of the window's cycles on;
-// from a hundred-and-twenty-eighth on where the caller times the network afterwards (runner/settle.c).
+// What mixing a judged window saves. In the network, where caches hold other lines than behind one step, mixes save up
+// to some percent less than the judge says. So a mix counts from a thirty-second of the window's value on; from a
+// hundred-and-twenty-eighth on where the caller times the network afterwards (runner/settle.c).
 static int64_t saved_so(const planner *p, const judged *w, bool forward) {
-  enum { LEAST = 32, LEAST_WATCHED = 128 };  // a part of the cycles
-  const uint64_t least = p->net->options.judgements != NULL ? LEAST_WATCHED : LEAST;
-  const uint64_t cycles = w == NULL ? UINT64_MAX : w->ways[forward].cycles;
-  if (cycles == UINT64_MAX || cycles + w->apart / least >= w->apart) return 0;
-  return (int64_t)(w->apart - cycles);
+  static const double least = 1.0 / 32, least_watched = 1.0 / 128;
+  const double part = p->net->options.judgements != NULL ? least_watched : least;
+  if (w == NULL) return 0;
+  const double value = w->ways[forward].value;
+  return value + w->apart * part < w->apart ? (int64_t)(w->apart - value) : 0;
 }
 
 static int64_t saved(const planner *p, const judged *w) { return wf_max(saved_so(p, w, false), saved_so(p, w, true)); }
@@ -284,15 +288,15 @@ static int64_t saved(const planner *p, const judged *w) { return wf_max(saved_so
 static bool is_told_full(const planner *p, network_window window) {
   uint64_t cycles = 0;
   if (p->known->steps == NULL) return false;
-  for (int s = window.first; s < window.first + window.count; s++) cycles += p->known->steps[s];
-  return !has_waste(p->net, window, cycles);
+  for (int s = window.first; s < window.first + window.count; s++) cycles += p->known->steps[s].cycles;
+  return !has_waste(p->net, window, (double)cycles);
 }
 
 static bool may_gain(const planner *p, network_window window) {
   if (is_told_full(p, window)) return false;
   if (window.count == 2 || p->net->options.fuse == NETWORK_FUSE_ALL) return true;
-  return saved(p, find(p, (network_window){window.first, 2})) > 0 ||
-         saved(p, find(p, (network_window){window.first + 1, 2})) > 0;
+  return saved(p, find(p, (network_window){window.first, window.count - 1})) > 0 ||
+         saved(p, find(p, (network_window){window.first + 1, window.count - 1})) > 0;
 }
 
 static void judge_windows(planner *p, int count) {
@@ -304,7 +308,7 @@ static void judge_windows(planner *p, int count) {
     *WF_ARENA_PUSH(known->arena, known->windows, known->count, &known->room) =
         (judged){.window = window,
                  .key = key_of(p->net, window),
-                 .ways = {{UINT64_MAX, first_shares(false)}, {UINT64_MAX, first_shares(true)}}};
+                 .ways = {{INFINITY, first_shares(false)}, {INFINITY, first_shares(true)}}};
   }
   p->net->planning.judged += known->count - p->done;
   wf_run_tasks(known->count - p->done, p->net->options.jobs == 0 ? 1 : p->net->options.jobs, judge_one, p);
@@ -314,8 +318,9 @@ static void judge_windows(planner *p, int count) {
 
 // What a window saves in a way: what was measured in the network, else what the judge says of it.
 static int64_t gain_so(const planner *p, network_window window, bool forward) {
-  const measured *m = find_measured(p->known, window, forward);
-  return m != NULL ? m->saved : saved_so(p, find(p, window), forward);
+  const network_mix_facts *m = find_measured(p->known, window, forward);
+  if (m == NULL) return saved_so(p, find(p, window), forward);
+  return (int64_t)(value_of(p, &m->apart) - value_of(p, &m->mixed));
 }
 
 // The better way to mix a window.

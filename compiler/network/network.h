@@ -61,7 +61,7 @@ typedef struct network_kernel {
   double seconds;            // of the processor, for its compilation
 } network_kernel;
 
-enum { NETWORK_OPERANDS = 6, NETWORK_MIXED_MAX = 3 };  // of a step; steps that are mixed into one
+enum { NETWORK_OPERANDS = 6, NETWORK_MIXED_MAX = 6 };  // of a step; steps that are mixed into one
 typedef struct network_operand {
   const char *param;  // "x_ptr"
   network_place place;
@@ -106,15 +106,20 @@ static inline const char *network_step_place(const network_step *step) {
 }
 
 // What is known of windows of steps, for networks of one graph, array and mappings that are created one after the
-// other: equal windows are judged once, and what a window saved in the network counts in place of what the judge said.
-// A window is known by the number of its first step, counted without mixes; `forwards`: tensors between its steps went
-// through the scratchpad.
+// other: equal windows are judged once, and what a window took in the network counts in place of what the judge said.
 typedef struct network_judgements network_judgements;
 network_judgements *network_judgements_create(void);
 void network_judgements_destroy(network_judgements *known);
-void network_tell_mix(network_judgements *known, int first, int count, bool forwards, int64_t saved);
-// What each step of the network without mixes takes: windows that it leaves nothing to gain are not judged.
-void network_tell_steps(network_judgements *known, const uint64_t *cycles, int count);
+
+typedef struct network_mix_facts {
+  int first, count;              // steps, counted without mixes
+  bool forwards;                 // tensors between them went through the scratchpad
+  compile_verdict apart, mixed;  // what they took one behind the other, and mixed
+} network_mix_facts;
+void network_tell_mix(network_judgements *known, const network_mix_facts *facts);
+// What each step of the network without mixes takes: where cycles are to be least, windows that it leaves nothing to
+// gain are not judged; else it says how much of the network a cycle is, and a picojoule.
+void network_tell_steps(network_judgements *known, const compile_verdict *steps, int count);
 
 // Whether the array can forward tensors between mixed steps.
 bool network_can_forward(const hw_array *array);

@@ -294,19 +294,29 @@ static bool is_legal(const network *net, network_window window) {
   if (window.first + window.count > net->step_count) return false;
   if (!network_can_mix(net, window) || !network_is_linked(net, window)) return false;
   network_place places[NETWORK_MIXED_TENSORS];
-  const network_mix_request request = {.window = window, .shares = {.accumulator = {1, 1, 1}}};
+  const network_mix_request request = {.window = window, .shares = {.accumulator = {1, 1, 1, 1, 1, 1}}};
   command_program *program = network_mix(net, &request, places);
   if (program != NULL) command_destroy(program);
   return program != NULL;
 }
 
+// What a window saves of what the objective counts; of the other it loses as much.
+static network_mix_facts facts_of(int first, int count, int64_t saved, compile_objective objective) {
+  enum { TAKES = 1000 };
+  const int64_t cycles = objective == COMPILE_CYCLES ? saved : -saved;
+  return (network_mix_facts){.first = first,
+                             .count = count,
+                             .apart = {(uint64_t)(TAKES + cycles), true, (double)(TAKES - cycles)},
+                             .mixed = {TAKES, true, TAKES}};
+}
+
 // A window that may not be mixed is told, too, and must be left alone.
-static void tell(told *t, network_judgements *known, int steps, uint64_t *random) {
+static void tell(told *t, network_judgements *known, int steps, compile_objective objective, uint64_t *random) {
   for (int first = 0; first < steps; first++)
     for (int count = 2; count <= NETWORK_MIXED_MAX && first + count <= steps; count++) {
       t->saved[first][count] = wf_random_in(random, -300, 500);
-      if (t->legal[first][count] || !wf_random_one_in(random, 2))
-        network_tell_mix(known, first, count, false, t->saved[first][count]);
+      const network_mix_facts facts = facts_of(first, count, t->saved[first][count], objective);
+      if (t->legal[first][count] || !wf_random_one_in(random, 2)) network_tell_mix(known, &facts);
     }
 }
 
@@ -336,7 +346,7 @@ static bool judge_alike(const command_program *program, compile_verdict *verdict
   return true;
 }
 
-static void check_choices(const graph *g, const char *name) {
+static void check_choices(const graph *g, const char *name, compile_objective objective) {
   const hw_array array = array_of(name);
   network *apart = network_on(g, &array);
   told t = {0};
@@ -347,12 +357,17 @@ static void check_choices(const graph *g, const char *name) {
       windows += t.legal[first][count] = is_legal(apart, (network_window){first, count});
   assert_true(windows >= 4);
   network_judgements *known = network_judgements_create();
-  const network_options options = {
-      .array = &array, .tuning.judge = judge_alike, .fuse = NETWORK_FUSE_AUTO, .judgements = known};
+  compile_verdict steps[STEPS];
+  for (int n = 0; n < STEPS; n++) steps[n] = (compile_verdict){1 << 20, true, 1 << 20};  // a picojoule is worth a cycle
+  network_tell_steps(known, steps, apart->step_count);
+  const network_options options = {.array = &array,
+                                   .tuning = {.judge = judge_alike, .objective = objective},
+                                   .fuse = NETWORK_FUSE_AUTO,
+                                   .judgements = known};
   wf_diag diag = wf_diag_to(stderr);
   uint64_t random = 3;
   for (int n = 0; n < TELLS; n++) {
-    tell(&t, known, apart->step_count, &random);
+    tell(&t, known, apart->step_count, objective, &random);
     network *mixed = network_create(g, &options, &diag);
     assert_non_null(mixed);
     assert_int_equal(saved_by(&t, mixed), most_saved(&t, apart->step_count, 0));
@@ -366,8 +381,9 @@ static void test_every_choice(void **state) {
   (void)state;
   for (int kind = 2; kind < KINDS; kind++) {
     graph *g = build_mixable(kind);
-    check_choices(g, "gemmini-default");
-    check_choices(g, "dim8");
+    check_choices(g, "gemmini-default", COMPILE_CYCLES);
+    check_choices(g, "dim8", COMPILE_CYCLES);
+    check_choices(g, "dim8", COMPILE_ENERGY);
     graph_destroy(g);
   }
 }
@@ -384,11 +400,11 @@ static void test_told_steps(void **state) {
   assert_in_range(apart->step_count, 4, STEPS);
   uint64_t judged[2];
   for (int slow = 0; slow < 2; slow++) {
-    uint64_t cycles[STEPS];
+    compile_verdict steps[STEPS] = {0};
     for (int s = 0; s < apart->step_count; s++)
-      cycles[s] = slow == 1 ? SLOW : (uint64_t)((double)apart->steps[s].macs / (dim * dim) / 2);
+      steps[s].cycles = slow == 1 ? SLOW : (uint64_t)((double)apart->steps[s].macs / (dim * dim) / 2);
     network_judgements *known = network_judgements_create();
-    network_tell_steps(known, cycles, apart->step_count);
+    network_tell_steps(known, steps, apart->step_count);
     const network_options options = {
         .array = &array, .tuning.judge = judge_alike, .fuse = NETWORK_FUSE_AUTO, .judgements = known};
     network *mixed = network_create(g, &options, &diag);
