@@ -14,17 +14,14 @@
 #include "search/layers/graph.h"
 #include "search/layers/lines.h"
 #include "search/layers/network.h"
-#include "search/truth/program.h"
 
-enum { NETWORKS_MAX = 64, CHECKED_MAX = 1000, THREADS_MAX = 1024 };
+enum { NETWORKS_MAX = 64, CHECKED_MAX = 1000, THREADS_MAX = 1024, WHOLE_MAX = 10000 };
 
 struct weft_joint {
   codesign_options options;
   codesign_space space;
   layers_network tables[NETWORKS_MAX];
   layers_program programs[NETWORKS_MAX];
-  api_joint_whole wholes[NETWORKS_MAX];
-  network_mappings mappings[NETWORKS_MAX];  // of these
   codesign_network networks[NETWORKS_MAX];
   size_t count;
   unsigned checked;  // layers that the hardware of the answer runs
@@ -61,9 +58,23 @@ static bool names_good(weft_session *s, const weft_joint_options *o, weft_joint 
   return true;
 }
 
+// Mixes, and on how many points.
+static bool set_mixes(weft_session *s, const weft_joint_options *o, weft_joint *j) {
+  static const char *const modes[] = {"off", "auto"};
+  enum { WHOLE = 12 };
+  const int mode = api_choice(s, "fuse", o->fuse, modes, sizeof modes / sizeof *modes);
+  if (mode < 0) return false;
+  if (o->whole > WHOLE_MAX) return api_refuse(s, "whole is at most %d", WHOLE_MAX), false;
+  if (mode == 0 && o->whole > 0) return api_refuse(s, "whole is for fuse auto"), false;
+  if (mode == 1 && o->second != NULL) return api_refuse(s, "a front has no mixes: fuse is off with second"), false;
+  j->options.fuse = mode == 0 ? NETWORK_FUSE_OFF : NETWORK_FUSE_AUTO;
+  j->options.whole = o->whole == 0 ? WHOLE : o->whole;
+  return true;
+}
+
 static bool set_options(weft_session *s, const weft_joint_options *o, weft_joint *j) {
   enum { SIMULATIONS = 40 };
-  if (!bounds_good(s, o) || !names_good(s, o, j)) return false;
+  if (!bounds_good(s, o) || !names_good(s, o, j) || !set_mixes(s, o, j)) return false;
   codesign_options *to = &j->options;
   to->bounds.area_mm2 = o->max_area_mm2;
   to->bounds.power_mw = o->max_power_mw;
@@ -120,14 +131,14 @@ static bool write_mappings(const api_joint_answer *a, const char *directory, wf_
   return good;
 }
 
-static bool write_maps(const api_joint_answer *a, const network_mappings *mappings, const char *directory,
-                       wf_diag *diag) {
+static bool write_maps(const api_joint_answer *a, const char *directory, wf_diag *diag) {
   bool good = true;
   for (size_t n = 0; n < a->options->network_count && good; n++) {
-    if (!a->wholes[n].known) continue;
+    const codesign_whole *whole = api_joint_whole(a, n);
+    if (whole == NULL) continue;
     char *name = wf_name_file(a->options->networks[n].table->name), *path = wf_format("%s/%s.maps", directory, name);
     FILE *out = wf_output_open(path, diag);
-    if (out != NULL) network_mappings_print(&mappings[n], out);
+    if (out != NULL) network_mappings_print(&whole->run.mappings, out);
     good = out != NULL && wf_output_close(out, path, diag);
     wf_free(name);
     wf_free(path);
@@ -135,65 +146,14 @@ static bool write_maps(const api_joint_answer *a, const network_mappings *mappin
   return good;
 }
 
-static bool write_all(const api_joint_answer *a, const network_mappings *mappings, const char *directory,
-                      wf_diag *diag) {
+static bool write_all(const api_joint_answer *a, const char *directory, wf_diag *diag) {
   char *json = wf_format("%s/result.json", directory);
   const bool good = write_file(a, directory, "array.yaml", print_array, diag) &&
                     write_file(a, directory, "report.txt", api_joint_print, diag) &&
                     write_file(a, directory, "trace.csv", api_joint_trace, diag) &&
-                    write_mappings(a, directory, diag) && write_maps(a, mappings, directory, diag) &&
+                    write_mappings(a, directory, diag) && write_maps(a, directory, diag) &&
                     api_output_json(json, api_joint_json(a), diag);
   wf_free(json);
-  return good;
-}
-
-// ---- whole networks
-
-static double whole_value(const void *context, truth_program_cost cost) {
-  const job *j = context;
-  const codesign_cost as = {.cycles = cost.cycles, .ms = cost.cycles, .energy_uj = cost.energy_uj, .area_mm2 = 1};
-  return codesign_value(j->options.objective, as);
-}
-
-static size_t place_of(const codesign_result *r, const layers_layer *layer) {
-  const map_layer map = layers_to_map(layer);
-  size_t i = 0;
-  while (map_layer_hash(&r->layers[i].layer) != map_layer_hash(&map)) i++;
-  return i;
-}
-
-// Every step of a network on the array of the answer.
-static bool run_whole(job *j, const codesign_result *r, size_t which, wf_diag *diag) {
-  const layers_network *table = &j->tables[which];
-  const codesign_site *best = &r->sites[r->best];
-  map_mapping *mappings = WF_NEW_ARRAY(table->count + 1, map_mapping);
-  bool *mapped = WF_NEW_ARRAY(table->count + 1, bool);
-  for (size_t i = 0; i < table->count; i++) {
-    const size_t place = place_of(r, &table->layers[i]);
-    mapped[i] = best->mapped[place];
-    mappings[i] = best->mappings[place];
-  }
-  const truth_program_found found = {.program = &j->programs[which],
-                                     .table = table,
-                                     .array = &best->array,
-                                     .mappings = mappings,
-                                     .mapped = mapped,
-                                     .value = whole_value,
-                                     .context = j};
-  truth_program_cost cost;
-  const bool good = truth_run_found(&found, &cost, &j->mappings[which], diag);
-  if (good)
-    j->wholes[which] = (api_joint_whole){
-        .known = true, .cycles = cost.cycles, .energy_uj = cost.energy_uj, .mappings = j->mappings[which].count};
-  wf_free(mappings);
-  wf_free(mapped);
-  return good;
-}
-
-static bool run_wholes(job *j, const codesign_result *r, wf_diag *diag) {
-  bool good = true;
-  for (size_t n = 0; n < j->count && good; n++)
-    if (j->programs[n].placed != NULL) good = run_whole(j, r, n, diag);
   return good;
 }
 
@@ -207,15 +167,21 @@ static bool load_program(job *j, size_t n, const char *path, const layers_progra
   return true;
 }
 
+// Mixes are of programs, so with them a generated network goes before the shipped table of its name.
+static bool is_program(const job *j, const char *name) {
+  return j->options.fuse == NETWORK_FUSE_OFF ? layers_is_network(name) : layers_is_program(name);
+}
+
 static bool load_networks(job *j, const char *const *names, const layers_program_options *file, wf_diag *diag) {
   bool good = true;
   for (size_t n = 0; n < j->count; n++) {
     layers_network *table = &j->tables[n];
     const bool loaded =
-        layers_is_network(names[n]) ? load_program(j, n, names[n], file, diag) : layers_load(table, names[n], diag);
+        is_program(j, names[n]) ? load_program(j, n, names[n], file, diag) : layers_load(table, names[n], diag);
     if (loaded && table->count == 0) wf_error(diag, wf_in_file(names[n]), "no layer of this network runs on the array");
     good = loaded && table->count > 0 && good;
     j->networks[n].table = table;
+    j->networks[n].program = j->programs[n].placed == NULL ? NULL : &j->programs[n];
   }
   return good;
 }
@@ -229,6 +195,15 @@ static bool load_tech(job *j, const char *path, wf_diag *diag) {
   return tech != NULL;
 }
 
+static bool can_mix(const job *j, wf_diag *diag) {
+  bool any = j->options.fuse == NETWORK_FUSE_OFF;
+  for (size_t n = 0; n < j->count; n++) any |= j->programs[n].placed != NULL;
+  if (any) return true;
+  wf_error(diag, wf_in_file(j->tables[0].name), "fuse auto: a table has no steps that could be mixed");
+  wf_hint(diag, "an ONNX file has, and a generated network (weft net --list)");
+  return false;
+}
+
 static bool load(job *j, const char *const *names, const weft_joint_options *o, wf_diag *diag) {
   onnx_dim *dims = WF_NEW_ARRAY((size_t)o->dims + 1, onnx_dim);
   for (uint32_t i = 0; i < o->dims; i++) dims[i] = (onnx_dim){o->dim_names[i], o->dim_values[i]};
@@ -238,7 +213,7 @@ static bool load(job *j, const char *const *names, const weft_joint_options *o, 
   good = codesign_space_load(&j->space, o->space == NULL ? "default" : o->space, diag) && good;
   good = load_networks(j, names, &file, diag) && good;
   wf_free(dims);
-  return good;
+  return good && can_mix(j, diag);
 }
 
 // ---- the search
@@ -247,7 +222,6 @@ static void tell(void *context, const char *text) { api_progress(context, 0, 0, 
 
 static bool run(weft_session *s, job *j) {
   if (!codesign_search(&j->options, &j->result, &s->diag) || wf_stop_wanted(&s->stop)) return false;
-  if (!run_wholes(j, &j->result, &s->diag)) return false;
   if (j->checked > 0) j->has_hardware = api_joint_hardware_check(&j->result, j->checked, s, &j->hardware);
   return true;
 }
@@ -288,7 +262,6 @@ void weft_joint_destroy(weft_joint *j) {
   codesign_release(&j->result);
   for (size_t n = 0; n < j->count; n++) {
     if (j->tables[n].arena != NULL) layers_release(&j->tables[n]);
-    network_mappings_release(&j->mappings[n]);
     layers_program_release(&j->programs[n]);
   }
   codesign_space_release(&j->space);
@@ -298,10 +271,8 @@ void weft_joint_destroy(weft_joint *j) {
 // ---- the answer
 
 static api_joint_answer answer_of(const job *j) {
-  return (api_joint_answer){.options = &j->options,
-                            .result = &j->result,
-                            .wholes = j->wholes,
-                            .hardware = j->has_hardware ? &j->hardware : NULL};
+  return (api_joint_answer){
+      .options = &j->options, .result = &j->result, .hardware = j->has_hardware ? &j->hardware : NULL};
 }
 
 static const codesign_site *best_of(const job *j) { return &j->result.sites[j->result.best]; }
@@ -318,6 +289,7 @@ weft_status weft_joint_describe(const weft_joint *j, weft_joint_facts *facts) {
                                  .by_model = j->result.tried[CODESIGN_MODEL],
                                  .by_flow = j->result.tried[CODESIGN_FLOW],
                                  .by_cycle = j->result.tried[CODESIGN_CYCLE],
+                                 .by_network = j->result.whole_tried,
                                  .settled = j->result.settled,
                                  .checked = j->has_hardware,
                                  .agrees = j->has_hardware && api_joint_hardware_agrees(&j->hardware)};
@@ -360,6 +332,6 @@ weft_status weft_joint_write(weft_session *s, const weft_joint *j, const char *d
   if (!api_begin(s, "search") || !api_given(s, j, "the answer") || !api_given(s, directory, "the folder"))
     return WEFT_USAGE;
   const api_joint_answer answer = answer_of(j);
-  const bool good = api_output_folder(directory, &s->diag) && write_all(&answer, j->mappings, directory, &s->diag);
+  const bool good = api_output_folder(directory, &s->diag) && write_all(&answer, directory, &s->diag);
   return api_end(s, good, WEFT_BAD_INPUT);
 }

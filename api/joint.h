@@ -7,14 +7,6 @@
 
 #include "api/private.h"
 #include "search/codesign/codesign.h"
-#include "search/layers/program.h"
-
-// A network as `weft sim` runs it, on the array of the answer.
-typedef struct api_joint_whole {
-  bool known;  // it is an ONNX file or a generated network
-  double cycles, energy_uj;
-  size_t mappings;  // that are not the mapper's
-} api_joint_whole;
 
 // ---- layers of the answer on its hardware (codesign_rtl.c)
 
@@ -46,10 +38,11 @@ cJSON *api_joint_hardware_json(const api_joint_hardware *h, const codesign_resul
 typedef struct api_joint_answer {
   const codesign_options *options;
   const codesign_result *result;
-  const api_joint_whole *wholes;       // one for each network
   const api_joint_hardware *hardware;  // NULL: not checked
 } api_joint_answer;
 
+// A network on the array of the answer, as `weft sim` runs it; NULL: it is a table.
+const codesign_whole *api_joint_whole(const api_joint_answer *a, size_t number);
 void api_joint_print(const api_joint_answer *a, FILE *out);
 cJSON *api_joint_json(const api_joint_answer *a);
 void api_joint_trace(const api_joint_answer *a, FILE *out);  // CSV

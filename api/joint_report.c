@@ -21,6 +21,11 @@ static const codesign_site *base_of(const api_joint_answer *a) {
   return !base->failed && base->rungs == CODESIGN_RUNGS ? base : NULL;
 }
 
+const codesign_whole *api_joint_whole(const api_joint_answer *a, size_t number) {
+  const codesign_whole *wholes = a->result->wholes;
+  return wholes != NULL && wholes[number].known ? &wholes[number] : NULL;
+}
+
 static double value_of(const api_joint_answer *a, const codesign_site *site, codesign_rung rung) {
   return codesign_value(a->options->objective, site->cost[rung]);
 }
@@ -188,12 +193,33 @@ static void print_front(const api_joint_answer *a, FILE *out) {
 // Networks as `weft sim` runs them.
 static void print_wholes(const api_joint_answer *a, FILE *out) {
   for (size_t n = 0; n < a->options->network_count; n++) {
+    const codesign_whole *whole = api_joint_whole(a, n);
     char name[WF_NAME_LINE], cycles[WF_THOUSANDS];
-    if (!a->wholes[n].known) continue;
-    fprintf(out, "  %s, every step: %s cycles, %.5g uJ, with %zu mappings of its own\n",
-            wf_name_shown(a->options->networks[n].table->name, name),
-            wf_thousands((uint64_t)a->wholes[n].cycles, cycles), a->wholes[n].energy_uj, a->wholes[n].mappings);
+    if (whole == NULL) continue;
+    const truth_program_run *run = &whole->run;
+    fprintf(out, "  %s, every step: %s cycles, %.5g uJ, with %zu mappings of its own",
+            wf_name_shown(a->options->networks[n].table->name, name), wf_thousands((uint64_t)run->cost.cycles, cycles),
+            run->cost.energy_uj, run->mappings.count);
+    if (run->mixes > 0)
+      fprintf(out, ", %u mixes, %.3g MB kept in the scratchpad; without mixes %s cycles, %.5g uJ", run->mixes,
+              (double)run->kept_bytes * 1e-6, wf_thousands((uint64_t)run->apart.cycles, cycles), run->apart.energy_uj);
+    fputc('\n', out);
   }
+}
+
+// Of the search with mixes: what they and the choice by them have brought.
+static void print_mixes(const api_joint_answer *a, FILE *out) {
+  const codesign_objective objective = a->options->objective;
+  const codesign_site *first = &a->result->sites[a->result->whole_first];
+  const codesign_cost *c = &best_of(a)->whole;
+  if (a->options->fuse == NETWORK_FUSE_OFF) return;
+  fprintf(out, "  whole networks, of %zu points: %.4g ms, %.5g uJ, %s %.4e; without mixes %.4e\n",
+          a->result->whole_tried, c->ms, c->energy_uj, codesign_objective_names[objective],
+          codesign_value(objective, *c), codesign_value(objective, best_of(a)->apart));
+  fprintf(out,
+          "  %.2f times less than point %zu, which is best layer by layer, without mixes: %.4e (with mixes %.4e)\n",
+          codesign_value(objective, first->apart) / codesign_value(objective, *c), a->result->whole_first,
+          codesign_value(objective, first->apart), codesign_value(objective, first->whole));
 }
 
 static void print_layers(const api_joint_answer *a, FILE *out) {
@@ -229,6 +255,7 @@ void api_joint_print(const api_joint_answer *a, FILE *out) {
   if (base != NULL) print_cost("base", a, base, out);
   print_cost("answer", a, best_of(a), out);
   print_wholes(a, out);
+  print_mixes(a, out);
   print_effort(a, out);
   print_axes(a, out);
   print_area(a, out);
@@ -314,19 +341,41 @@ static cJSON *layers_json(const api_joint_answer *a) {
   return list;
 }
 
+static void add_whole(cJSON *object, const truth_program_run *run) {
+  wf_json_count(object, "cycles", (uint64_t)run->cost.cycles);
+  cJSON_AddNumberToObject(object, "energy_uj", run->cost.energy_uj);
+  if (run->mixes == 0) return;
+  wf_json_count(object, "mixes", run->mixes);
+  wf_json_count(object, "kept_bytes", run->kept_bytes);
+  wf_json_count(object, "cycles_without_mixes", (uint64_t)run->apart.cycles);
+  cJSON_AddNumberToObject(object, "energy_uj_without_mixes", run->apart.energy_uj);
+}
+
+static cJSON *whole_json(const api_joint_answer *a) {
+  const codesign_cost *c = &best_of(a)->whole;
+  const codesign_site *first = &a->result->sites[a->result->whole_first];
+  cJSON *object = cJSON_CreateObject();
+  wf_json_count(object, "points", a->result->whole_tried);
+  cJSON_AddNumberToObject(object, "cycles", c->cycles);
+  cJSON_AddNumberToObject(object, "ms", c->ms);
+  cJSON_AddNumberToObject(object, "energy_uj", c->energy_uj);
+  cJSON_AddNumberToObject(object, "value", codesign_value(a->options->objective, *c));
+  cJSON_AddNumberToObject(object, "value_without_mixes", codesign_value(a->options->objective, best_of(a)->apart));
+  cJSON_AddNumberToObject(object, "first_value", codesign_value(a->options->objective, first->whole));
+  cJSON_AddNumberToObject(object, "first_value_without_mixes", codesign_value(a->options->objective, first->apart));
+  return object;
+}
+
 cJSON *api_joint_json(const api_joint_answer *a) {
   const codesign_result *r = a->result;
   cJSON *object = cJSON_CreateObject();
   cJSON *networks = cJSON_AddArrayToObject(object, "networks");
   for (size_t n = 0; n < a->options->network_count; n++) {
-    cJSON *network = cJSON_CreateObject();
-    cJSON_AddStringToObject(network, "name", a->options->networks[n].table->name);
-    cJSON_AddNumberToObject(network, "weight", a->options->networks[n].weight);
-    if (a->wholes[n].known) {
-      wf_json_count(network, "cycles", (uint64_t)a->wholes[n].cycles);
-      cJSON_AddNumberToObject(network, "energy_uj", a->wholes[n].energy_uj);
-    }
-    cJSON_AddItemToArray(networks, network);
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, "name", a->options->networks[n].table->name);
+    cJSON_AddNumberToObject(one, "weight", a->options->networks[n].weight);
+    if (api_joint_whole(a, n) != NULL) add_whole(one, &api_joint_whole(a, n)->run);
+    cJSON_AddItemToArray(networks, one);
   }
   cJSON_AddStringToObject(object, "objective", codesign_objective_names[a->options->objective]);
   cJSON_AddStringToObject(object, "method", codesign_method_names[a->options->method]);
@@ -339,6 +388,7 @@ cJSON *api_joint_json(const api_joint_answer *a) {
   cJSON_AddNumberToObject(object, "chance", r->chance);
   if (base_of(a) != NULL) cJSON_AddItemToObject(object, "base", site_json(a, base_of(a)));
   cJSON_AddItemToObject(object, "answer", site_json(a, best_of(a)));
+  if (a->options->fuse != NETWORK_FUSE_OFF) cJSON_AddItemToObject(object, "whole", whole_json(a));
   if (a->options->front) {
     cJSON_AddStringToObject(object, "pareto", codesign_objective_names[a->options->second]);
     cJSON_AddNumberToObject(object, "hypervolume", r->hypervolume);
@@ -365,7 +415,7 @@ void api_joint_trace(const api_joint_answer *a, FILE *out) {
   fputc('\n', out);
   for (size_t e = 0; e < r->event_count; e++) {
     const codesign_event *event = &r->events[e];
-    fprintf(out, "%zu,%zu,%s,", e, event->site, codesign_rung_names[event->rung]);
+    fprintf(out, "%zu,%zu,%s,", e, event->site, event->whole ? "network" : codesign_rung_names[event->rung]);
     if (isfinite(event->mean)) fprintf(out, "%.6g", exp(event->mean));
     fprintf(out, ",%.3g,", event->spread);
     if (isfinite(event->value)) fprintf(out, "%.6g", event->value);

@@ -64,10 +64,10 @@ typedef struct found {
   double value[SEEDS_MAX], cycle, flow;  // runs, in the mean
 } found;
 
-static codesign_options options_of(const bench_state *s, const codesign_space *space, const codesign_network *network) {
+static codesign_options options_of(const bench_state *s, const codesign_space *space, const codesign_network *of) {
   const options *o = s->job->options;
   return (codesign_options){.space = space,
-                            .networks = network,
+                            .networks = of,
                             .network_count = 1,
                             .objective = s->objective,
                             .runs = s->runs,
@@ -77,10 +77,10 @@ static codesign_options options_of(const bench_state *s, const codesign_space *s
                             .tech = s->job->tech};
 }
 
-static bool run_method(const bench_state *s, const codesign_space *space, const codesign_network *network,
+static bool run_method(const bench_state *s, const codesign_space *space, const codesign_network *of,
                        codesign_method method, double budget, found *to) {
   const options *o = s->job->options;
-  codesign_options search = options_of(s, space, network);
+  codesign_options search = options_of(s, space, of);
   search.method = method;
   search.simulations = budget;
   *to = (found){.cycle = 0};
@@ -100,8 +100,8 @@ static bool run_method(const bench_state *s, const codesign_space *space, const 
   return true;
 }
 
-static void add_row(bench_state *s, const codesign_space *space, const codesign_network *network,
-                    codesign_method method, const found *f, double points, double optimum, bool is_whole) {
+static void add_row(bench_state *s, const codesign_space *space, const codesign_network *of, codesign_method method,
+                    const found *f, double points, double optimum, bool is_whole) {
   const size_t seeds = (size_t)((const options *)s->job->options)->seeds;
   const double median = wf_median(f->value, seeds) / optimum - 1, worst = f->value[seeds - 1] / optimum - 1;
   unsigned within = 0;
@@ -109,18 +109,17 @@ static void add_row(bench_state *s, const codesign_space *space, const codesign_
   for (size_t n = 0; n < seeds; n++) within += f->value[n] <= 1.01 * optimum;
   s->logarithms[is_whole][method] += log1p(median);
   s->whole[method] += is_whole && within == seeds;
-  BENCH_ROW(s->table, bench_text(space->name), bench_text(network->table->name), bench_real(points),
+  BENCH_ROW(s->table, bench_text(space->name), bench_text(of->table->name), bench_real(points),
             bench_text(codesign_method_names[method]), bench_real(100 * median), bench_real(100 * worst),
             bench_count(within), bench_real(f->cycle), bench_real(f->flow), bench_real(100 * f->cycle / points),
             bench_real(optimum));
 }
 
 // The least value of all points, and how many can be built.
-static double enumerate(const bench_state *s, const codesign_space *space, const codesign_network *network,
-                        double *points) {
+static double enumerate(const bench_state *s, const codesign_space *space, const codesign_network *of, double *points) {
   const size_t count = (size_t)codesign_space_points(space);
   double *values = WF_NEW_ARRAY(count + 1, double), least = INFINITY;
-  const codesign_options search = options_of(s, space, network);
+  const codesign_options search = options_of(s, space, of);
   codesign_enumerate(&search, values);
   *points = 0;
   for (size_t n = 0; n < count; n++) {
@@ -132,19 +131,19 @@ static double enumerate(const bench_state *s, const codesign_space *space, const
 }
 
 // A space is small where it is simulated whole.
-static bool compare(bench_state *s, const codesign_space *space, const codesign_network *network, bool small) {
+static bool compare(bench_state *s, const codesign_space *space, const codesign_network *of, bool small) {
   const options *o = s->job->options;
   found all[CODESIGN_METHOD_COUNT];
   bool good = true;
-  double points = codesign_space_points(space), optimum = small ? enumerate(s, space, network, &points) : INFINITY;
+  double points = codesign_space_points(space), optimum = small ? enumerate(s, space, of, &points) : INFINITY;
   for (int m = 0; m < CODESIGN_METHOD_COUNT && good; m++) {
     if (!bench_takes_of(o->methods, codesign_method_names[m])) continue;
-    good = run_method(s, space, network, (codesign_method)m, (double)(small ? o->budget : o->large), &all[m]);
+    good = run_method(s, space, of, (codesign_method)m, (double)(small ? o->budget : o->large), &all[m]);
     if (good) optimum = fmin(optimum, all[m].value[0]);
   }
   for (int m = 0; m < CODESIGN_METHOD_COUNT && good; m++)
     if (bench_takes_of(o->methods, codesign_method_names[m]))
-      add_row(s, space, network, (codesign_method)m, &all[m], points, optimum, small);
+      add_row(s, space, of, (codesign_method)m, &all[m], points, optimum, small);
   s->cases[small] += good;
   return good;
 }
@@ -152,10 +151,9 @@ static bool compare(bench_state *s, const codesign_space *space, const codesign_
 static bool compare_named(bench_state *s, const char *space_name, const char *network_name, bool small) {
   codesign_space space;
   layers_network table = {0};
-  codesign_network network = {.table = &table, .weight = 1};
+  codesign_network of = {.table = &table, .weight = 1};
   const bool good = codesign_space_load(&space, space_name, s->job->diag) &&
-                    layers_load_network(&table, network_name, NULL, s->job->diag) &&
-                    compare(s, &space, &network, small);
+                    layers_load_network(&table, network_name, NULL, s->job->diag) && compare(s, &space, &of, small);
   if (table.arena != NULL) layers_release(&table);
   codesign_space_release(&space);
   return good;

@@ -263,8 +263,8 @@ static cli_exit search_space(const search_options *o, const cli_common *common, 
 
 // What only the joint search knows asks for it, in the shipped space.
 static void imply_space(search_joint_options *s) {
-  const bool asked =
-      s->method != NULL || s->weights != NULL || s->front != NULL || s->latency != NULL || s->check_rtl > 0;
+  const bool asked = s->method != NULL || s->weights != NULL || s->front != NULL || s->latency != NULL ||
+                     s->fuse != NULL || s->whole > 0 || s->check_rtl > 0;
   if (s->space == NULL && asked) s->space = "default";
 }
 

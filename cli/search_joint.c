@@ -15,6 +15,9 @@ const wf_option search_joint_rows[] = {
     {"weights", WF_TEXT(search_joint_options, weights), "N,..", "--space: of the networks, in their order (default 1)"},
     {"pareto", WF_TEXT(search_joint_options, front), "WHAT", "--space: a front of the objective and this one"},
     {"max-latency", WF_TEXT(search_joint_options, latency), "MS", "--space: the longest time of all networks together"},
+    {"fuse", WF_TEXT(search_joint_options, fuse), "off|auto",
+     "--space: auto runs whole networks, neighbouring steps mixed where that is better, and takes the best point so"},
+    {"whole", WF_POSITIVE(search_joint_options, whole), "N", "--fuse auto: on so many points at most (default 12)"},
     {"check-rtl", WF_POSITIVE(search_joint_options, check_rtl), "N",
      "--space: build the answer's hardware with Verilator and compare the cycles of N layers"},
 };
@@ -74,6 +77,11 @@ static const char *read_options(const search_joint_options *s, const search_join
   if (!search_parse_positive(shared->area, &o->max_area_mm2) ||
       !search_parse_positive(shared->power, &o->max_power_mw) || !search_parse_positive(s->latency, &o->max_latency_ms))
     return "--max-area, --max-power and --max-latency take numbers above 0";
+  if (s->fuse != NULL && strcmp(s->fuse, "off") != 0 && strcmp(s->fuse, "auto") != 0) return "--fuse is off or auto";
+  const bool mixes = s->fuse != NULL && strcmp(s->fuse, "auto") == 0;
+  if (mixes && s->front != NULL) return "--pareto has no mixes: without --fuse auto";
+  if (s->whole > 0 && !mixes) return "--whole is for --fuse auto";
+  if (s->whole > 10000) return "--whole takes at most 10000 points";
   if (s->check_rtl > 1000) return "--check-rtl takes at most 1000 layers";
   if (!read_budget(shared->budget, o)) return "--budget takes a number of simulations, or seconds as 60s";
   return read_weights(s->weights, weights, count) ? NULL : "--weights takes a number above 0 for each network";
@@ -122,6 +130,8 @@ cli_exit search_jointly(const search_joint_options *s, const search_joint_shared
                           .seed = shared->seed,
                           .threads = (uint32_t)shared->threads,
                           .check_rtl = (uint32_t)s->check_rtl,
+                          .fuse = s->fuse,
+                          .whole = (uint32_t)s->whole,
                           .technology = common->tech_path,
                           .dim_names = shared->file->dim_names,
                           .dim_values = shared->file->dim_values,

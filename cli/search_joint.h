@@ -7,10 +7,10 @@
 
 // The options that the tool takes with --space alone; cmd_search.c has those of all searches.
 typedef struct search_joint_options {
-  const char *space, *method, *weights, *front, *latency;
-  uint64_t check_rtl;
+  const char *space, *method, *weights, *front, *latency, *fuse;
+  uint64_t check_rtl, whole;
 } search_joint_options;
-enum { SEARCH_JOINT_ROWS = 6 };
+enum { SEARCH_JOINT_ROWS = 8 };
 extern const wf_option search_joint_rows[SEARCH_JOINT_ROWS];
 
 // Shared options, as texts; NULL: not given.

@@ -12,7 +12,8 @@ const wf_option tuning_option_rows[TUNING_OPTIONS] = {
     {"with", WF_TEXT(tuning_options, with), "cycle|flow",
      "the engine that simulates them (default cycle); of flow's best eight, cycle takes one; of mixes (--fuse auto), "
      "cycle judges what flow leaves"},
-    {"tune-objective", WF_TEXT(tuning_options, objective), "cycles|energy|edp", "what is best (default cycles), of mixes (--fuse auto), too"},
+    {"tune-objective", WF_TEXT(tuning_options, objective), "cycles|energy|edp",
+     "what is best (default cycles), of mixes (--fuse auto), too"},
     {"schedules", WF_TEXT(tuning_options, schedules), "FILE",
      "a store of tuned mappings: taken for layers that are in it; with --tune those of layers like them are tried, and "
      "what is found is added"},

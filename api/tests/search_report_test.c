@@ -114,6 +114,10 @@ static void test_joint(void **state) {
                {{.method = "luck"}, WEFT_USAGE, "method is gradient"},
                {{.max_area_mm2 = -1}, WEFT_USAGE, "at least 0"},
                {{.check_rtl = 2000}, WEFT_USAGE, "check_rtl is at most"},
+               {{.fuse = "all"}, WEFT_USAGE, "fuse"},
+               {{.whole = 2}, WEFT_USAGE, "whole is for fuse auto"},
+               {{.fuse = "auto", .second = "area"}, WEFT_USAGE, "a front has no mixes"},
+               {{.fuse = "auto"}, WEFT_BAD_INPUT, "no steps that could be mixed"},
                {{.space = "no-such-space.yaml"}, WEFT_BAD_INPUT, "no-such-space.yaml"},
                {{.technology = "no-such-table.yaml"}, WEFT_BAD_INPUT, "no-such-table.yaml"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -45,6 +45,24 @@ expect 0 'dma.bus_bits is (64|128)' cat found/report.txt
 expect 0 '^event,point,rung,expected' cat found/trace.csv
 expect 0 ',cycle,' cat found/trace.csv
 
+# With mixes the answer is what `weft sim` says of the whole network.
+cat >mixes.yaml <<'END'
+name: mixes
+base: dim8
+parameters:
+  isa.revision: [2]
+  scratchpad.capacity_kib: [32, 64]
+END
+expect 0 '' "$weft" net resnet18 --size 32 --divisor 8 --quiet -o res.onnx
+expect 0 '' "$weft" search res.onnx --space mixes.yaml --budget 4 --objective edp --fuse auto --whole 1 -o mixed --quiet --json mixed.json
+expect 0 '' "$weft" sim res.onnx --array mixed/array.yaml --mappings mixed/res.maps --fuse auto --tune-objective edp \
+  --timing-only --quiet --json sim.json
+same "mixed, cycles" "$(figure cycles mixed.json)" "$(figure cycles sim.json)"
+same "mixed, energy" "$(figure energy_uj mixed.json)" "$(figure energy_uj sim.json)"
+expect 0 'whole networks, of 1 points: .* without mixes' cat mixed/report.txt
+expect 0 ',network,' cat mixed/trace.csv
+expect 0 '"first_value_without_mixes":' cat mixed/result.json
+
 # Layers of a table take on the array what a sweep says of them, where they have the mapper's mapping.
 expect 0 '' "$weft" search table.yaml --space space.yaml --budget 8 --method random -o one --quiet --json one.json
 cat >sweep.yaml <<'END'
@@ -80,6 +98,10 @@ expect 0 'mesh +383471 +268430 +536859' "$weft" array cost
 expect 0 '"unknown":' "$weft" array cost dim4 --json -
 
 # Refused.
+expect 1 'fuse auto: a table has no steps' "$weft" search table.yaml --space mixes.yaml --fuse auto
+expect 2 'pareto has no mixes' "$weft" search res.onnx --space mixes.yaml --fuse auto --pareto area
+expect 2 'whole is for --fuse auto' "$weft" search res.onnx --space mixes.yaml --whole 2
+expect 2 'fuse is off or auto' "$weft" search res.onnx --space mixes.yaml --fuse all
 printf 'parameters:\n  dma.bus_bits: [64, 65]\n' >bad.yaml
 expect 1 "bad.yaml:2:22: error: '65' is no value of dma.bus_bits" "$weft" search table.yaml --space ./bad.yaml
 printf 'parameters:\n  dma.bus_bits: [64]\nconstraints:\n  - dma.bus_bits < 64\n' >none.yaml

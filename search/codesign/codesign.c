@@ -61,12 +61,16 @@ static double bar(const codesign_loop *l, const codesign_site *site) {
   return site->rungs <= CODESIGN_FLOW && !l->options->front ? fmin(l->believed, l->best) : l->best;
 }
 
+double codesign_improvement(double best, double mean, double spread) {
+  const double z = (best - mean) / spread;
+  return spread * (z * below(z) + density(z));
+}
+
 // How much less than the bar a point is expected to be, where it is less.
 static double improvement(const codesign_loop *l, const codesign_site *site) {
   const double best = bar(l, site);
   if (best == INFINITY) return exp(-site->mean / 100);  // the best of what is believed
-  const double z = (best - site->mean) / site->spread;
-  return site->spread * (z * below(z) + density(z));
+  return codesign_improvement(best, site->mean, site->spread);
 }
 
 static double chance(const codesign_loop *l, const codesign_site *site) {
@@ -124,23 +128,22 @@ static double best_value(const codesign_loop *l) {
   return codesign_value(l->options->objective, r->sites[r->best].cost[CODESIGN_CYCLE]);
 }
 
-static void note(codesign_loop *l, size_t site, double mean, double spread) {
+void codesign_note(codesign_loop *l, codesign_event event) {
   codesign_result *r = l->result;
   if (r->event_count == r->event_room) {
     r->event_room = r->event_room == 0 ? 64 : 2 * r->event_room;
     r->events = wf_realloc(r->events, r->event_room, sizeof *r->events);
   }
-  const codesign_site *s = &r->sites[site];
+  event.spent = r->spent;
+  event.seconds = codesign_spent_seconds(l);
+  r->events[r->event_count++] = event;
+}
+
+static void note(codesign_loop *l, size_t site, double mean, double spread) {
+  const codesign_site *s = &l->result->sites[site];
   const codesign_rung rung = (codesign_rung)(s->rungs == 0 ? 0 : s->rungs - 1);
-  r->events[r->event_count++] =
-      (codesign_event){.site = site,
-                       .rung = rung,
-                       .mean = mean,
-                       .spread = spread,
-                       .value = s->failed ? INFINITY : codesign_value(l->options->objective, s->cost[rung]),
-                       .best = best_value(l),
-                       .spent = r->spent,
-                       .seconds = codesign_spent_seconds(l)};
+  const double value = s->failed ? INFINITY : codesign_value(l->options->objective, s->cost[rung]);
+  codesign_note(l, (codesign_event){site, rung, false, mean, spread, value, best_value(l), 0, 0});
 }
 
 static void say(const codesign_loop *l, size_t site) {
@@ -164,7 +167,7 @@ static void believe(codesign_loop *l) {
   }
 }
 
-static void climb(codesign_loop *l, size_t index) {
+void codesign_step(codesign_loop *l, size_t index) {
   codesign_site *site = &l->result->sites[index];
   const double mean = site->mean, spread = site->spread;
   codesign_climb(l, site);
@@ -192,8 +195,7 @@ static bool has_more(const codesign_loop *l) {
   return codesign_spent_seconds(l) < (1 - share_kept / 2) * o->seconds;
 }
 
-// Looks at what was added from `first` on.
-static void look(codesign_loop *l, size_t first) {
+void codesign_look(codesign_loop *l, size_t first) {
   codesign_predict(l, first);
   for (size_t i = first; i < l->result->count; i++) note(l, i, l->result->sites[i].mean, 0);
   believe(l);
@@ -213,7 +215,7 @@ static size_t propose(codesign_loop *l) {
   do {
     const size_t first = l->result->count, added = codesign_propose(l, BATCH);
     before = rounds == 0 ? least_mean(l) : least;
-    if (added > 0) look(l, first);
+    if (added > 0) codesign_look(l, first);
     least = least_mean(l);
     all += added;
   } while (++rounds < ROUNDS && least < before - gain_wanted && has_more(l));
@@ -229,7 +231,7 @@ static void begin(codesign_loop *l) {
       point.at[a] = (uint16_t)(wf_random_next(&l->random) % l->options->space->axes[a].value_count);
     codesign_add(l, &point);
   }
-  if (l->result->count > 0) look(l, 0);
+  if (l->result->count > 0) codesign_look(l, 0);
 }
 
 // The weights of a front: each climb looks for another mixture of both objectives.
@@ -269,7 +271,7 @@ static void search(codesign_loop *l) {
       l->result->settled = true;
       break;
     }
-    climb(l, (size_t)(next - l->result->sites));
+    codesign_step(l, (size_t)(next - l->result->sites));
   }
 }
 
@@ -284,7 +286,7 @@ static void finish(codesign_loop *l) {
     if (next == NULL) break;
     if (l->result->best != SIZE_MAX && (!has_budget(l) || chance_of_any(l, FROM_FLOW) < last_chance)) break;
     if (l->result->best == SIZE_MAX && !has_budget(l) && n >= CODESIGN_RUNGS) break;
-    climb(l, (size_t)(next - l->result->sites));
+    codesign_step(l, (size_t)(next - l->result->sites));
   }
 }
 
@@ -379,18 +381,18 @@ bool codesign_search(const codesign_options *options, codesign_result *result, w
   open_loop(options, result, &l);
   begin(&l);
   if (result->count > 0 && !result->sites[0].failed && result->sites[0].rungs > 0) {
-    climb(&l, 0);
-    if (!result->sites[0].failed) climb(&l, 0);
+    codesign_step(&l, 0);
+    if (!result->sites[0].failed) codesign_step(&l, 0);
   }
   search(&l);
   finish(&l);
   result->chance = chance_of_any(&l, FROM_ALL);
+  const bool found = result->best != SIZE_MAX, good = found && codesign_run_whole(&l, diag);
   result->seconds = codesign_spent_seconds(&l);
   if (options->front) find_front(options, result);
   close_loop(&l);
-  if (result->best != SIZE_MAX) return true;
-  report_failure(options, result, diag);
-  return false;
+  if (!found) report_failure(options, result, diag);
+  return good;
 }
 
 void codesign_enumerate(const codesign_options *options, double *values) {
@@ -419,6 +421,7 @@ void codesign_release(codesign_result *result) {
     wf_free(result->sites[i].mapped);
     wf_free(result->sites[i].slopes);
   }
+  codesign_release_wholes(result->wholes, result->whole_count);
   wf_free(result->layers);
   wf_free(result->sites);
   wf_free(result->events);

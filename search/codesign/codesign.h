@@ -4,7 +4,7 @@
 //
 // Points of the space climb a ladder: the model of the machine, engine flow, engine cycle. What a rung says corrects
 // the rung below it, by layer and by how near points are; the point and the rung with the largest expected improvement
-// for their cost go next. The answer is a point that engine cycle ran.
+// for their cost go next. The answer is a point that engine cycle ran; with mixes (`fuse`) whole networks did.
 #ifndef SEARCH_CODESIGN_CODESIGN_H
 #define SEARCH_CODESIGN_CODESIGN_H
 
@@ -12,6 +12,7 @@
 #include "search/codesign/space.h"
 #include "search/layers/layers.h"
 #include "search/predict/table.h"
+#include "search/truth/program.h"
 #include "search/truth/runs.h"
 
 // ---- what it is to be good at
@@ -65,6 +66,7 @@ bool codesign_method_named(const char *name, codesign_method *method);
 
 typedef struct codesign_network {
   const layers_network *table;
+  const layers_program *program;  // of which it is the table; NULL: of none
   double weight;
 } codesign_network;
 
@@ -84,6 +86,8 @@ typedef struct codesign_options {
   unsigned jobs;             // 0: one for each processor
   truth_runs *runs;          // that several searches share; NULL: its own
   predict_table *predicted;  // likewise
+  network_fuse_mode fuse;    // auto: whole networks run, neighbouring steps mixed where that is better,
+  unsigned whole;            // on so many points at most
   bool plain_model;          // the first rung is the model as it is, without what is learned of it
   const hw_tech *tech;       // NULL: the array's
   const wf_stop *stop;
@@ -130,14 +134,23 @@ typedef struct codesign_site {
   double *slopes;            // of cycles by parameters (search/model/machine_slope.h); NULL: not asked for
   double mean, spread;       // of the logarithm of its value on engine cycle, as is believed now
   unsigned proposals;        // made from it
+  bool ran_whole;            // all networks did: with mixes, and without
+  codesign_cost whole, apart;
 } codesign_site;
+
+// A network as `weft sim` runs it.
+typedef struct codesign_whole {
+  bool known;  // it is a program
+  truth_program_run run;
+} codesign_whole;
 
 typedef struct codesign_event {
   size_t site;
   codesign_rung rung;
+  bool whole;           // behind all rungs: whole networks
   double mean, spread;  // as was believed before
   double value;         // of the objective by this rung; INFINITY: it failed
-  double best;          // by engine cycle, so far
+  double best;          // by engine cycle, so far; of whole networks among these
   double spent, seconds;
 } codesign_event;
 
@@ -155,7 +168,11 @@ typedef struct codesign_result {
   size_t *front;          // sites of the front, by the first objective
   size_t front_count;
   double hypervolume;
-  bool settled;  // it ended because the chance was small, not because the budget was spent
+  codesign_whole *wholes;  // of each network on the best
+  size_t whole_count;
+  size_t whole_tried;  // points
+  size_t whole_first;  // the best layer by layer
+  bool settled;        // it ended because the chance was small, not because the budget was spent
 } codesign_result;
 
 // False after an error was reported: nothing in the space runs.

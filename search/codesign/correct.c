@@ -49,7 +49,7 @@ static double model_likeness(const codesign_loop *l, const codesign_site *a, con
   return exp(-sum / (double)layers / 2);
 }
 
-static double covariance(const codesign_loop *l, const codesign_site *a, const codesign_site *b) {
+double codesign_covariance(const codesign_loop *l, const codesign_site *a, const codesign_site *b) {
   const codesign_space *space = l->options->space;
   double sum = 0, work = 1, weights = 1, axes = 0;
   for (size_t n = 0; n < space->axis_count; n++) {
@@ -64,8 +64,8 @@ static double covariance(const codesign_loop *l, const codesign_site *a, const c
   return (sum / axes + weights * (work + model_likeness(l, a, b)) / 2) / 2;
 }
 
-// In place, by Gauss and Jordan: the matrix is symmetric and positive definite, so no row needs to change places.
-static void invert(double *m, size_t n) {
+// By Gauss and Jordan: the matrix is symmetric and positive definite, so no row needs to change places.
+void codesign_invert(double *m, size_t n) {
   for (size_t p = 0; p < n; p++) {
     const double pivot = 1 / m[p * n + p];
     m[p * n + p] = 1;
@@ -135,8 +135,8 @@ static correction fit(codesign_loop *l, codesign_rung rung, codesign_figure *fig
   c.inverse = WF_NEW_ARRAY(c.count * c.count + 1, double);
   for (size_t i = 0; i < c.count; i++)
     for (size_t k = 0; k < c.count; k++)
-      c.inverse[i * c.count + k] = covariance(l, site_at(l, &c, i), site_at(l, &c, k)) + (i == k ? noise : 0);
-  invert(c.inverse, c.count);
+      c.inverse[i * c.count + k] = codesign_covariance(l, site_at(l, &c, i), site_at(l, &c, k)) + (i == k ? noise : 0);
+  codesign_invert(c.inverse, c.count);
   c.offset = WF_NEW_ARRAY(FIGURES * r->layer_count + 1, double);
   c.weights = WF_NEW_ARRAY(FIGURES * r->layer_count * c.count + 1, double);
   for (size_t figure = 0; figure < FIGURES * r->layer_count; figure++) fit_figure(l, &c, figure);
@@ -160,7 +160,7 @@ static double dot(const double *a, const double *b, size_t count) {
 // Corrects figures of the rung below to this one; the variance that is left.
 static double raise(const codesign_loop *l, const correction *c, const codesign_site *site, codesign_figure *figures) {
   double *k = WF_NEW_ARRAY(c->count + 1, double), known = 0;
-  for (size_t i = 0; i < c->count; i++) k[i] = covariance(l, site, site_at(l, c, i));
+  for (size_t i = 0; i < c->count; i++) k[i] = codesign_covariance(l, site, site_at(l, c, i));
   for (size_t i = 0; i < c->count; i++) known += k[i] * dot(&c->inverse[i * c->count], k, c->count);
   for (size_t n = 0; n < l->result->layer_count; n++) {
     const size_t figure = FIGURES * n;

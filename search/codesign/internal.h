@@ -46,6 +46,29 @@ double codesign_spent_seconds(const codesign_loop *l);
 // What is believed of all sites, from what rungs said of those that climbed them.
 void codesign_correct(codesign_loop *l);
 
+// How alike two points err: 1 for the same.
+double codesign_covariance(const codesign_loop *l, const codesign_site *a, const codesign_site *b);
+// A symmetric, positive definite n x n matrix, in place.
+void codesign_invert(double *m, size_t n);
+
+// ---- the loop (codesign.c)
+
+// Adds to the trace; `spent` and `seconds` are filled in.
+void codesign_note(codesign_loop *l, codesign_event event);
+// The next rung of a site, with the trace and what is believed afterwards.
+void codesign_step(codesign_loop *l, size_t site);
+// Looks with the model at the sites from `first` on.
+void codesign_look(codesign_loop *l, size_t first);
+// How much less than the logarithm `best` one with this mean and spread is expected to be, where it is less.
+double codesign_improvement(double best, double mean, double spread);
+
+// ---- networks as they run (whole.c)
+
+// Networks on the best point, or with mixes on as many as the options say; the best of these becomes the answer. False
+// after an error was reported.
+bool codesign_run_whole(codesign_loop *l, wf_diag *diag);
+void codesign_release_wholes(codesign_whole *wholes, size_t count);
+
 // ---- weights of engine flow (change.c)
 
 // Whether engine flow has a weight for a parameter of the axis; the others change the work itself.

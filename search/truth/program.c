@@ -21,27 +21,52 @@ static truth_program_cost cost_of(const network *net, const network_step_list *l
       .cycles = (double)run->cycles, .energy_uj = figures.energy_pj * 1e-6, .array_energy_uj = figures.array_pj * 1e-6};
 }
 
-static bool run_on(const layers_program *program, const hw_array *array, unsigned tune, network_mappings *mappings,
-                   truth_program_cost *cost, wf_diag *diag) {
-  const network_options options = {.array = array,
-                                   .tuning = run_tuning(tune, RUN_FIDELITY_CYCLE, COMPILE_CYCLES),
+// How a network is to run on an array.
+typedef struct how {
+  const layers_program *program;
+  const hw_array *array;
+  unsigned tune;
+  network_fuse_mode fuse;
+  compile_objective least;
+  unsigned jobs;
+} how;
+
+static void note_mixes(const network *net, truth_program_run *run) {
+  run->mixes = 0;
+  run->kept_bytes = 0;
+  for (int s = 0; s < net->step_count; s++) run->mixes += net->steps[s].parts > 0;
+  for (int b = 0; b < net->buffer_count; b++)
+    if (net->buffers[b].forwarded) run->kept_bytes += net->buffers[b].bytes;
+}
+
+static bool time_network(const layers_form *form, const network *net, truth_program_run *run, wf_diag *diag) {
+  network_step_list list = network_list_steps(net);
+  const run_steps_request request = {
+      .net = net, .list = &list, .inputs = (const void *const *)form->inputs, .values = form->values, .all = true};
+  run_steps_result steps;
+  const bool good = run_steps(&request, &steps, diag);
+  if (good) run->cost = cost_of(net, &list, &steps);
+  if (good) note_mixes(net, run);
+  run_steps_release(&steps);
+  network_list_release(&list);
+  return good;
+}
+
+// `mappings` NULL: the mapper's.
+static bool run_on(const how *h, network_mappings *mappings, truth_program_run *run, wf_diag *diag) {
+  const network_options options = {.array = h->array,
+                                   .tuning = run_tuning(h->tune, RUN_FIDELITY_CYCLE, h->least),
+                                   .fuse = h->fuse,
+                                   .jobs = h->jobs,
                                    .timing = true,
                                    .mapping = mappings == NULL ? NULL : network_mappings_find,
                                    .context = mappings};
-  const layers_form *form = layers_program_form(program, array, diag);
+  const layers_form *form = layers_program_form(h->program, h->array, diag);
   if (form == NULL) return false;
   const run_tune_request tuning = {
       .placed = form->placed, .options = &options, .inputs = (const void *const *)form->inputs, .values = form->values};
   network *net = run_tune_network(&tuning, diag);
-  if (net == NULL) return false;
-  network_step_list list = network_list_steps(net);
-  const run_steps_request request = {
-      .net = net, .list = &list, .inputs = (const void *const *)form->inputs, .values = form->values, .all = true};
-  run_steps_result run;
-  const bool good = run_steps(&request, &run, diag);
-  if (good) *cost = cost_of(net, &list, &run);
-  run_steps_release(&run);
-  network_list_release(&list);
+  const bool good = net != NULL && time_network(form, net, run, diag);
   network_destroy(net);
   return good;
 }
@@ -89,22 +114,46 @@ static bool collect(const truth_program_found *found, network_mappings *list, wf
 
 // ---- the answer
 
-bool truth_run_found(const truth_program_found *found, truth_program_cost *cost, network_mappings *mappings,
-                     wf_diag *diag) {
-  network_mappings own = {0};
-  truth_program_cost with;
-  bool good = run_on(found->program, found->array, found->tune, NULL, cost, diag) && collect(found, &own, diag);
-  if (good && own.count > 0) {
-    good = run_on(found->program, found->array, found->tune, &own, &with, diag);
-    if (good && found->value(found->context, with) < found->value(found->context, *cost)) {
-      *cost = with;
-      *mappings = own;
+static double value_of_run(const truth_program_found *found, const truth_program_run *run) {
+  return found->value(found->context, run->cost);
+}
+
+// With the mappings that were found, where that is better than without.
+static bool run_mapped(const truth_program_found *found, const how *h, truth_program_run *run, wf_diag *diag) {
+  truth_program_run with = {.mixes = 0};
+  bool good = collect(found, &with.mappings, diag);
+  if (good && with.mappings.count > 0) {
+    good = run_on(h, &with.mappings, &with, diag);
+    if (good && value_of_run(found, &with) < value_of_run(found, run)) {
+      *run = with;
       return true;
     }
   }
-  network_mappings_release(&own);
+  truth_release_run(&with);
   return good;
 }
+
+static bool run_mixed(const truth_program_found *found, how *h, truth_program_run *run, wf_diag *diag) {
+  truth_program_run mixed = *run;
+  h->fuse = found->fuse;
+  if (!run_on(h, &mixed.mappings, &mixed, diag)) return false;
+  if (value_of_run(found, &mixed) < value_of_run(found, run)) *run = mixed;
+  return true;
+}
+
+bool truth_run_found(const truth_program_found *found, truth_program_run *run, wf_diag *diag) {
+  how h = {.program = found->program,
+           .array = found->array,
+           .tune = found->tune,
+           .least = found->least,
+           .jobs = found->jobs};
+  *run = (truth_program_run){.mixes = 0};
+  if (!run_on(&h, NULL, run, diag) || !run_mapped(found, &h, run, diag)) return false;
+  run->apart = run->cost;
+  return found->fuse == NETWORK_FUSE_OFF || run_mixed(found, &h, run, diag);
+}
+
+void truth_release_run(truth_program_run *run) { network_mappings_release(&run->mappings); }
 
 typedef struct candidate_value {
   const truth_options *options;
@@ -131,7 +180,10 @@ static bool run_best(const truth_options *options, const truth_candidate *c, tru
                                      .tune = options->tune,
                                      .value = value_of,
                                      .context = &value};
-  const bool good = truth_run_found(&found, &p->best, &p->mappings, diag);
+  truth_program_run run;
+  const bool good = truth_run_found(&found, &run, diag);
+  p->best = run.cost;
+  p->mappings = run.mappings;
   wf_free(mappings);
   wf_free(mapped);
   return good;
@@ -139,9 +191,11 @@ static bool run_best(const truth_options *options, const truth_candidate *c, tru
 
 bool truth_run_program(const truth_options *options, const truth_result *result, truth_program *program,
                        wf_diag *diag) {
+  const how h = {.program = options->program, .array = options->base, .tune = options->tune};
+  truth_program_run base = {.mixes = 0};
   *program = (truth_program){.good = false};
-  program->good = run_on(options->program, options->base, options->tune, NULL, &program->base, diag) &&
-                  run_best(options, &result->candidates[result->best], program, diag);
+  program->good = run_on(&h, NULL, &base, diag) && run_best(options, &result->candidates[result->best], program, diag);
+  program->base = base.cost;
   return program->good;
 }
 

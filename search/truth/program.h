@@ -31,15 +31,25 @@ typedef struct truth_program_found {
   const map_mapping *mappings;  // of each layer
   const bool *mapped;           // whether the layer's is another than the mapper's
   unsigned tune;
+  network_fuse_mode fuse;
+  compile_objective least;                                        // in mixes
+  unsigned jobs;                                                  // threads that judge mixes
   double (*value)(const void *context, truth_program_cost cost);  // the less, the better
   const void *context;
 } truth_program_found;
 
-// Runs every step with the mappings, where kernels take them, and without, and takes what is better: `mappings` (empty
-// before; to be released) are those that `weft sim --mappings` gets for the same cycles. False after an error was
-// reported.
-bool truth_run_found(const truth_program_found *found, truth_program_cost *cost, network_mappings *mappings,
-                     wf_diag *diag);
+typedef struct truth_program_run {
+  truth_program_cost cost, apart;  // apart: without mixes
+  network_mappings mappings;       // those that `weft sim --mappings` gets for the same cycles
+  unsigned mixes;                  // steps of several mixed ones; 0: none, and `weft sim` has no --fuse
+  uint64_t kept_bytes;             // of tensors that stay in the scratchpad between them
+} truth_program_run;
+
+// Runs every step with the mappings, where kernels take them, and without, and takes what is better; then, if the
+// options ask for mixes, with these, and takes that if it is better still. False after an error was reported; release
+// in any case.
+bool truth_run_found(const truth_program_found *found, truth_program_run *run, wf_diag *diag);
+void truth_release_run(truth_program_run *run);
 
 void truth_release_program(truth_program *program);
 

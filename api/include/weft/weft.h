@@ -975,6 +975,10 @@ typedef struct weft_joint_options {
   const int64_t *dim_values;
   const char *const *outputs;
   uint32_t dims, output_count;
+  // "off" (default); "auto": the networks run whole, neighbouring steps mixed where that is better, and the answer is
+  // the best of so many points (0: 12), as they run. Not of tables alone, and without a second objective.
+  const char *fuse;
+  uint32_t whole;
 } weft_joint_options;
 
 typedef struct weft_joint_facts {
@@ -985,6 +989,7 @@ typedef struct weft_joint_facts {
   uint64_t by_model, by_flow, by_cycle;  // points that were looked at
   bool settled;                          // else the budget is spent
   bool checked, agrees;                  // the hardware ran; in cycles and bytes
+  uint64_t by_network;                   // points on which the networks ran whole, with mixes
 } weft_joint_facts;
 
 // Tables of layers, ONNX files and generated networks as in weft_search. Hardware that cannot be built is no error of
