@@ -129,7 +129,7 @@ static void shipped(void **state) {
   (void)state;
   static const char *const names[] = {"default",        "small-memory", "small-bus",   "small-queues", "small-whole",
                                       "small-l2",       "small-far",    "small-banks", "small-side",   "small-store",
-                                      "small-dataflow", "small-wide",   "small-area"};
+                                      "small-dataflow", "small-wide",   "small-area",  "fusion",       "fusion-small"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     codesign_space space;
     wf_diag diag = wf_diag_to(stderr);
