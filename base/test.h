@@ -17,4 +17,12 @@
 #include <cmocka.h>
 // clang-format on
 
+// Whether the build has sanitizers, under which a test takes five to ten times as long. What they look for is in the
+// code, not in the sizes: under them a test may try fewer cases of one kind.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TEST_SANITIZED = 1 };
+#else
+enum { TEST_SANITIZED = 0 };
+#endif
+
 #endif

@@ -48,7 +48,7 @@ expect 3 'do not have the tensors' "$weft" run "$gemm" --shape $shape --array di
 expect 3 'tile of K: 20 is no multiple of 16' "$weft" compile "$gemm" --shape $shape,BLOCK_N=20
 expect 3 'accumulator: needs' "$weft" compile "$gemm" --shape M=5000,N=64,K=16,scale=0.01,BLOCK_M=5000,BLOCK_N=64
 expect 3 'about 1,056,320,000 commands, of which at most' timeout 20 "$weft" compile "$gemm" --shape M=12800,N=12800,K=12800
-expect 0 '16,550,005 commands' timeout 60 "$weft" compile "$gemm" --shape M=3200,N=3200,K=3200
+[ -n "${WEFT_SANITIZED-}" ] || expect 0 '16,550,005 commands' timeout 60 "$weft" compile "$gemm" --shape M=3200,N=3200,K=3200
 for style in primitive loop; do
   expect 3 'tensors of 49152512001 bytes do not fit in main memory of 1024 MiB' \
     timeout 20 "$weft" compile "$gemm" --shape M=128000,N=128000,K=128000 --style $style

@@ -14,7 +14,7 @@ static void test_groups(void **state) {
                                   {3, 12, 4}, {4, 4, 12}, {2, 1, 5}, {3, 7, 1}, {2, 16, 16}, {3, 24, 40}};
   uint64_t seed = 7;
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = TEST_SANITIZED ? a % 2 : 0; i < sizeof shapes / sizeof *shapes; i += TEST_SANITIZED ? 2 : 1) {
       const int *shape = shapes[i];
       const int64_t image[4] = {1 + (int64_t)wf_random_below(&seed, 2), 5 + (int64_t)wf_random_below(&seed, 9),
                                 5 + (int64_t)wf_random_below(&seed, 9), shape[0] * shape[1]};
@@ -140,7 +140,7 @@ static void test_pooled_convolutions(void **state) {
   uint64_t seed = 11;
   unsigned fused = 0, cases = 0;
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < (TEST_SANITIZED ? 6 : 24); i++) {
       const int64_t image[4] = {1 + (int64_t)wf_random_below(&seed, 2), 12 + (int64_t)wf_random_below(&seed, 40),
                                 12 + (int64_t)wf_random_below(&seed, 40), i % 3 == 0 ? 3 : 20};
       const bool no_relu = wf_random_one_in(&seed, 3);
@@ -163,7 +163,7 @@ static void test_pooled_convolutions(void **state) {
       cases++;
       graph_destroy(g);
     }
-  assert_true(fused > 5 && fused < cases);  // both ways are there
+  assert_true(fused > cases / 20 && fused < cases);  // both ways are there
 }
 
 // Windows and strides that the store unit has not.

@@ -12,6 +12,9 @@
 #include "runner/judge.h"
 
 enum { KINDS = 4 };
+// Under sanitizers each kind of network has one of them.
+static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
+enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
 static int build_curve(graph *g, int x, const graph_curve *curve) {
   int y;
@@ -62,9 +65,9 @@ static graph *build_mixable(int kind) {
 // Mixed steps leave the bytes of each node; every step that can be is mixed with its neighbours.
 static void test_mixed_steps(void **state) {
   (void)state;
-  static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
   for (int kind = 0; kind < KINDS; kind++)
-    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    for (int a = 0; a < ARRAYS; a++) {
+      if (TEST_SANITIZED && (kind + 1) % ARRAYS != a) continue;
       graph *g = build_mixable(kind);
       const hw_array array = array_of(arrays[a]);
       const outcome alone = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_OFF);
@@ -83,6 +86,7 @@ static void test_tiny_memories(void **state) {
   (void)state;
   for (int kind = 0; kind < KINDS; kind++)
     for (unsigned revision = 1; revision <= 2; revision++) {
+      if (TEST_SANITIZED && (unsigned)kind % 2 + 1 != revision) continue;
       graph *g = build_mixable(kind);
       hw_array array = array_of("dim2");
       array.isa.revision = revision;
@@ -115,12 +119,12 @@ static uint64_t forwarded_bytes(const graph *g, const hw_array *array) {
 // What can be stays in the scratchpad: the same results, from fewer bytes of memory. All that is in memory is compared.
 static void test_forwarded_steps(void **state) {
   (void)state;
-  static const char *const arrays[] = {"gemmini-default", "dim8", "dim32"};
   for (int kind = 0; kind < KINDS; kind++)
-    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+    for (int a = 0; a < ARRAYS; a++) {
+      if (TEST_SANITIZED && kind % ARRAYS != a) continue;
       graph *g = build_mixable(kind);
       hw_array array = array_of(arrays[a]);
-      const outcome alone = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_OFF);
+      const outcome alone = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_OFF);
       array.isa.revision = 2;
       const outcome ref = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_ALL);
       const outcome cycle = run_fused(g, &array, "cycle", RUN_HART_TIMED, NETWORK_FUSE_ALL);
@@ -202,7 +206,7 @@ static void test_who_forwards(void **state) {
 // A product with a residual that memory bounds, and the one behind it.
 static graph *build_bound(void) {
   graph *g = graph_create("bound");
-  const int64_t image[4] = {1, 56, 56, 256};
+  const int64_t image[4] = {1, 40, 56, 256};
   const int input = build_input(g, GRAPH_I8, 4, image);
   int x = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 64});
   x = build_conv2d(g, x, &(build_conv){.kernel = 1, .stride = 1, .channels = 256, .factor = 127, .residual = input});

@@ -8,7 +8,7 @@
 #include "base/test.h"
 #include "compiler/quantise/quantise.h"
 
-enum { SMALL = 5000, LARGE = 40000, WIDTH = 16, STACK = 256 << 10 };
+enum { SMALL = TEST_SANITIZED ? 1250 : 5000, LARGE = 8 * SMALL, WIDTH = 16, STACK = 256 << 10 };
 
 static int tensor(graph *g, const char *name, const void *data) {
   const graph_tensor t = {

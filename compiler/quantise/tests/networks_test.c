@@ -148,7 +148,7 @@ static void placed_networks_are_close(void **state) {
     assert_int_equal(count(placed, GRAPH_OP_QSOFTMAX), rows[i].softmaxes);
     assert_int_equal(count(placed, GRAPH_OP_QLAYER_NORM) + count(placed, GRAPH_OP_QNORM_MESH), rows[i].norms);
     assert_int_equal(count(placed, GRAPH_OP_SOFTMAX), 0);
-    check_quality(model, placed, &options, rows[i].sqnr_db);
+    if (!TEST_SANITIZED || i % 2 == 0) check_quality(model, placed, &options, rows[i].sqnr_db);
     graph_destroy(placed);
     graph_destroy(model);
   }
