@@ -121,16 +121,19 @@ bool network_lower_pad(network_lowering *l) {
 // ---- one tensor in another order
 
 bool network_lower_rename(network_lowering *l) {
-  if (network_lower_packed(l, l->node->inputs[0]) != NULL) return true;  // in no memory of its own
+  const int x = l->node->inputs[0];
+  if (network_lower_packed(l, x) != NULL || network_lower_is_joined(l, x)) return true;  // in no memory of its own
   network_lower_same(l, 0, 0);
   return true;
 }
 
-// The result from the input as `from` shows it.
+// The result from the input as `from` shows it; where it is part of a concatenation, there.
 static bool copy_result(network_lowering *l, const network_lower_view *from) {
-  network_lower_view y;
-  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
-  network_lower_view to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
+  network_lower_view y, to = network_lower_view_at((network_place){.buffer = -1}, from->type, from->rank, from->dim);
+  if (!network_lower_joins(l, l->node, &to)) {
+    if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
+    to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
+  }
   network_lower_copy(l, &to, from);
   return true;
 }
@@ -221,12 +224,13 @@ bool network_lower_concat(network_lowering *l) {
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += y.rank;
   for (int i = 0; i < l->node->input_count; i++) {
-    network_lower_view x;
+    const int64_t size = network_lower_input(l, i)->dim[axis];
+    network_lower_view x, part = y;
+    y.place.offset += (uint64_t)(size * y.step[axis]);
+    if (network_lower_is_joined(l, l->node->inputs[i])) continue;
     if (!network_lower_view_of(l, l->node->inputs[i], &x)) return false;
-    network_lower_view part = y;
-    part.dim[axis] = x.dim[axis];
+    part.dim[axis] = size;
     network_lower_copy(l, &part, &x);
-    y.place.offset += (uint64_t)(x.dim[axis] * y.step[axis]);
   }
   return true;
 }
