@@ -53,7 +53,7 @@ static const table tables[] = {
      true},
     {"fusion",
      "arrays chosen by whole networks with mixed steps",
-     {"bench", "fusion", "--nets", "resnet50,mobilenetv2"},
+     {"bench", "fusion", "--nets", "resnet50,mobilenetv2", "--spaces", "fusion-small", "--whole", "4"},
      true},
     {"schemes", "networks with kernels by cost", {"bench", "schemes"}, true},
     {"planner", "choosing the mixes of networks", {"bench", "planner"}, false},

@@ -94,6 +94,8 @@ void hw_array_print(const hw_array *array, FILE *out);
 
 // Hash of all parameters (not of name and description): equal arrays have equal hashes on every machine.
 uint64_t hw_array_hash(const hw_array *array);
+// The same of the numbers alone, in a fraction of the time, for this program's own use.
+uint64_t hw_array_values_hash(const hw_array *array);
 
 // Built-in arrays, in the order they are listed; NULL past the end.
 const char *hw_builtin_name(size_t index);

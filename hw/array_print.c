@@ -31,6 +31,17 @@ uint64_t hw_array_hash(const hw_array *array) {
   return hash;
 }
 
+uint64_t hw_array_values_hash(const hw_array *array) {
+  size_t count;
+  const hw_param *params = hw_params(&count);
+  uint64_t hash = WF_HASH_START;
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t value = hw_param_get(array, &params[i]);
+    hash = wf_hash(hash, &value, sizeof value);
+  }
+  return hash;
+}
+
 // The UTF-8 character at text and its length in *bytes; a byte that starts none stands for itself.
 static uint32_t character_at(const unsigned char *text, size_t *bytes) {
   *bytes = 1;

@@ -39,7 +39,7 @@ int command_add_tensor(command_program *program, const command_tensor *tensor) {
   if ((count & (count - 1)) == 0)  // room for the next power of two
     program->tensors = wf_arena_grow(program->arena, program->tensors, count, &room, sizeof *program->tensors);
   command_tensor *added = &program->tensors[count];
-  program->verified = NULL;
+  program->verified = false;
   *added = *tensor;
   added->name = wf_arena_text(program->arena, tensor->name, strlen(tensor->name));
   if (tensor->contents != NULL) {
@@ -58,7 +58,7 @@ void command_reserve(command_program *program, size_t count) {
 }
 
 static command_node *push(command_program *program, command_kind kind) {
-  program->verified = NULL;
+  program->verified = false;
   if (program->count == program->room) command_reserve(program, 2 * program->room + 64);
   command_node *node = &program->nodes[program->count++];
   *node = (command_node){.kind = (uint8_t)kind};

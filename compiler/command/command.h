@@ -74,7 +74,8 @@ typedef struct command_program {
   size_t loops, fences;      // among them
   int open;                  // loops without END yet, while the program is made
   uint64_t macs;             // of its products, without those with padding; 0: not known
-  const hw_array *verified;  // on which command_prove has passed it as it is; NULL: none
+  bool verified;             // command_prove has passed it as it is, on an array with these values:
+  uint64_t verified_values;  // hw_array_values_hash
 } command_program;
 
 // What is left of a layer's multiply-accumulates without those on padding; all of them if the program does not know.
@@ -91,7 +92,7 @@ void command_add(command_program *program, const command_insn *insn);
 static inline command_node *command_extend(command_program *program, size_t nodes) {
   if (program->room - program->count < nodes) command_reserve(program, 2 * program->room + nodes);
   program->count += nodes;
-  program->verified = NULL;
+  program->verified = false;
   return &program->nodes[program->count - nodes];
 }
 // A command without tensors.
@@ -122,8 +123,9 @@ uint64_t command_executions(const command_program *program);
 bool command_verify(const command_program *program, wf_diag *diag);
 // The same, and the program remembers that it passed, until it is changed.
 bool command_prove(command_program *program, wf_diag *diag);
+// Whether it did, and neither the program nor its array was changed since.
 static inline bool command_is_proved(const command_program *program) {
-  return program->verified != NULL && program->verified == program->array;
+  return program->verified && program->verified_values == hw_array_values_hash(program->array);
 }
 
 // ---- text, in the syntax that command_parse reads

@@ -224,7 +224,7 @@ static void drop_others(command_program *program, const settings *all) {
 command_program *command_fold_own(command_program *program) {
   command_program *straight = (command_program *)(uintptr_t)command_straight(program);
   if (straight != program) command_destroy(program);
-  straight->verified = NULL;
+  straight->verified = false;
   settings all = find_settings(straight);
   mark_live(straight, &all);
   mark_needed(straight, &all);

@@ -43,7 +43,7 @@ command_program *command_give_tokens(command_program *program) {
   if (program->array->sync.by != HW_SYNC_TOKENS || has_tokens(program)) return program;
   command_program *straight = (command_program *)(uintptr_t)command_straight(program);
   if (straight != program) command_destroy(program);
-  straight->verified = NULL;
+  straight->verified = false;
   end_with_fence(straight);
   tokens_giver *giver = tokens_giver_create(straight->array);
   give(straight, giver);

@@ -319,6 +319,7 @@ bool command_verify(const command_program *program, wf_diag *diag) {
 }
 
 bool command_prove(command_program *program, wf_diag *diag) {
-  program->verified = command_verify(program, diag) ? program->array : NULL;
-  return program->verified != NULL;
+  program->verified = command_verify(program, diag);
+  program->verified_values = hw_array_values_hash(program->array);
+  return program->verified;
 }

@@ -164,7 +164,8 @@ static void test_trust_changes_no_cycle(void **state) {
   command_destroy(program);
 }
 
-// A program that was changed, or is for another array, is as one that was never verified: its commands are checked.
+// A program that was changed, or whose array is or became another one, is as one that was never verified: its commands
+// are checked.
 static void test_others_are_not_trusted(void **state) {
   (void)state;
   hw_array array, other;
@@ -173,9 +174,14 @@ static void test_others_are_not_trusted(void **state) {
   wf_diag diag = wf_diag_to(stderr);
   command_program *program = sample_gemm_program(&array, &shapes[1]);
   assert_true(command_prove(program, &diag));
+  other.dma.bus_bits /= 2;
   command_program moved = *program;
   moved.array = &other;
   assert_false(command_is_proved(&moved));
+  array.dma.bus_bits /= 2;  // in place
+  assert_false(command_is_proved(program));
+  array.dma.bus_bits *= 2;
+  assert_true(command_is_proved(program));
   const command_node bad = command_plain(ISA_FUNCT_MVIN, 0, (UINT64_C(16) << 48) | (UINT64_C(16) << 32) | 0x3ff8);
   command_add(program, &bad.insn);
   assert_false(command_is_proved(program));
