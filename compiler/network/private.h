@@ -119,8 +119,9 @@ void network_lower_set(network_call *call, int operand, const network_lower_view
 // product of several pairs alone reads the result, or alone makes the operand (or a QShare does).
 void network_lower_index(network_lowering *l);
 bool network_lower_is_strided(const network_lowering *l, const graph_node *transpose);
-// Parts of concatenations (lower_join.c): whether the result of a copy is one, in no memory of its own; then the view of
-// the result becomes that of the part (NULL: not asked for). And whether a tensor is such a part, by any of its names.
+// Parts of concatenations (lower_join.c): whether the result of a copy is one, in no memory of its own; then the view
+// of the result becomes that of the part (NULL: not asked for). And whether a tensor is such a part, by any of its
+// names.
 bool network_lower_joins(network_lowering *l, const graph_node *maker, network_lower_view *view);
 bool network_lower_is_joined(network_lowering *l, int tensor);
 // An int8 operand of the node at hand, or its result, as it lies in memory.
