@@ -38,7 +38,21 @@ static double run(const job *j, const network_mappings *mappings, uint64_t *cycl
   return energy_pj * (double)*cycles;
 }
 
-static void check(const job *j, unsigned count, run_fidelity with, compile_objective objective) {
+typedef struct elsewhere {
+  uint64_t shape, layer;
+  map_mapping mapping;
+  int asked;
+} elsewhere;
+
+// The first shape that tuning changes, and its mapping.
+static elsewhere first_changed(const run_tune_result *tuned) {
+  elsewhere e = {.shape = tuned->mappings.items[0].shape, .mapping = tuned->mappings.items[0].mapping};
+  for (size_t s = 0; s < tuned->shape_count; s++)
+    if (network_shape_of(tuned->shapes[s].call) == e.shape) e.layer = map_layer_hash(&tuned->shapes[s].call->layer);
+  return e;
+}
+
+static elsewhere check(const job *j, unsigned count, run_fidelity with, compile_objective objective) {
   wf_diag diag = wf_diag_to(stderr);
   const network_options options = tuned_options(j, count, with, objective);
   const run_tune_request request = request_of(j, &options);
@@ -56,13 +70,15 @@ static void check(const job *j, unsigned count, run_fidelity with, compile_objec
   for (size_t s = 0; s < tuned.shape_count; s++) changed += tuned.shapes[s].changed ? 1 : 0;
   assert_int_equal(changed, tuned.mappings.count);
   assert_true(changed > 0);
+  const elsewhere e = first_changed(&tuned);
   run_tune_release(&tuned);
+  return e;
 }
 
+// Leaves a mapping for test_elsewhere.
 static void test_objectives(void **state) {
-  (void)state;
   job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
-  check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
+  *(elsewhere *)*state = check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_EDP);
   check(&j, 12, RUN_FIDELITY_FLOW, COMPILE_CYCLES);
   job_close(&j);
@@ -85,12 +101,6 @@ static void test_hart(void **state) {
 
 // ---- mappings from elsewhere
 
-typedef struct elsewhere {
-  uint64_t shape, layer;
-  map_mapping mapping;
-  int asked;
-} elsewhere;
-
 static const map_mapping *give(void *context, const layer_call *call) {
   elsewhere *e = context;
   return network_shape_of(call) == e->shape ? &e->mapping : NULL;
@@ -105,26 +115,11 @@ static size_t know(void *context, const map_layer *layer, map_mapping *list, siz
   return count;
 }
 
-// The first shape that tuning changes, and its mapping.
-static elsewhere first_changed(const job *j) {
-  wf_diag diag = wf_diag_to(stderr);
-  const network_options options = tuned_options(j, 6, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
-  const run_tune_request request = request_of(j, &options);
-  run_tune_result tuned;
-  assert_true(run_tune(&request, &tuned, &diag));
-  assert_true(tuned.mappings.count > 0);
-  elsewhere e = {.shape = tuned.mappings.items[0].shape, .mapping = tuned.mappings.items[0].mapping};
-  for (size_t s = 0; s < tuned.shape_count; s++)
-    if (network_shape_of(tuned.shapes[s].call) == e.shape) e.layer = map_layer_hash(&tuned.shapes[s].call->layer);
-  run_tune_release(&tuned);
-  return e;
-}
-
 static void test_elsewhere(void **state) {
-  (void)state;
   wf_diag diag = wf_diag_to(stderr);
   job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
-  elsewhere e = first_changed(&j);
+  elsewhere e = *(const elsewhere *)*state;
+  assert_int_not_equal(e.layer, 0);
   network_options options = tuned_options(&j, 2, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   run_tune_request request = request_of(&j, &options);
   options.tuning.known = know;
@@ -150,10 +145,11 @@ static void test_elsewhere(void **state) {
 }
 
 int main(void) {
+  elsewhere e = {0};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_objectives),
+      cmocka_unit_test_prestate(test_objectives, &e),
       cmocka_unit_test(test_hart),
-      cmocka_unit_test(test_elsewhere),
+      cmocka_unit_test_prestate(test_elsewhere, &e),
   };
   return cmocka_run_group_tests_name("tune", tests, NULL, NULL);
 }
