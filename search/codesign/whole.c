@@ -278,6 +278,15 @@ static bool has_program(const codesign_options *o) {
   return false;
 }
 
+// Layers by themselves may be within bounds that whole networks are beyond.
+static bool is_within(const codesign_loop *l, const codesign_site *best, size_t tried, wf_diag *diag) {
+  if (codesign_within(&l->options->bounds, best->whole)) return true;
+  wf_error(diag, wf_in_file(l->options->space->name),
+           "none of %zu points on which whole networks ran is within the bounds", tried);
+  wf_hint(diag, "the best of them takes %.4g ms and %.4g uJ", best->whole.ms, best->whole.energy_uj);
+  return false;
+}
+
 static bool run_mixed(codesign_loop *l, wf_diag *diag) {
   const size_t first = l->result->best;
   stage s = {.l = l, .ran = WF_NEW_ARRAY((size_t)l->options->whole + 1, size_t), .best = SIZE_MAX};
@@ -289,7 +298,7 @@ static bool run_mixed(codesign_loop *l, wf_diag *diag) {
   wf_free(s.ran);
   wf_free(s.inverse);
   wf_free(s.weights);
-  return good;
+  return good && is_within(l, &l->result->sites[l->result->best], s.count, diag);
 }
 
 bool codesign_run_whole(codesign_loop *l, wf_diag *diag) {

@@ -21,6 +21,7 @@ typedef struct fixture {
   layers_network table;
   codesign_network of;
   codesign_options options;
+  double layers_ms, whole_ms;  // of the answer
 } fixture;
 
 static void open_fixture(fixture *f) {
@@ -61,6 +62,8 @@ static void the_best_of_all_that_ran(void **state) {
   codesign_result r = searched(&f->options);
   const codesign_site *best = &r.sites[r.best];
   size_t ran = 0, events = 0;
+  f->layers_ms = best->cost[CODESIGN_CYCLE].ms;
+  f->whole_ms = best->whole.ms;
   assert_true(best->ran_whole && r.wholes[0].known);
   const truth_program_run *run = &r.wholes[0].run;
   assert_true(run->mixes > 0 && run->kept_bytes > 0);
@@ -82,6 +85,20 @@ static void the_best_of_all_that_ran(void **state) {
   assert_true(best->whole.energy_uj == again.sites[again.best].whole.energy_uj);
   codesign_release(&again);
   codesign_release(&r);
+}
+
+// A bound that the layers hold and the whole network does not.
+static void bounds_are_of_whole_networks(void **state) {
+  fixture *f = *state;
+  wf_diag silent = wf_diag_to(NULL);
+  codesign_result r;
+  assert_true(f->layers_ms < f->whole_ms);
+  f->options.bounds.latency_ms = (f->layers_ms + f->whole_ms) / 2;
+  f->options.whole = 1;
+  assert_false(codesign_search(&f->options, &r, &silent));
+  assert_true(silent.errors == 1 && r.whole_tried == 1);
+  codesign_release(&r);
+  f->options.bounds.latency_ms = 0;
 }
 
 static void the_answer_alone_without_mixes(void **state) {
@@ -109,6 +126,7 @@ static int close_group(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_best_of_all_that_ran),
+      cmocka_unit_test(bounds_are_of_whole_networks),
       cmocka_unit_test(the_answer_alone_without_mixes),
   };
   return cmocka_run_group_tests(tests, open_group, close_group);
