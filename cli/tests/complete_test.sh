@@ -32,7 +32,7 @@ expect 'kernel.py' run k
 expect 'primitive loop' run --style ''
 expect 'dim32' sim --array dim3
 expect 'resnet18 resnet50' sim resnet
-expect 'flow' bench f
+expect 'flow fusion' bench f
 expect 'kernel.py' sim --wave k
 expect '' sim --seed ''
 "$weft" --help | sed -n '/^verbs:$/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' >verbs.txt
