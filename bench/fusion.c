@@ -46,8 +46,8 @@ enum { NETWORKS = sizeof networks / sizeof *networks, SPACES = sizeof spaces / s
 typedef struct fusion {
   const bench_job *job;
   bench_table *table;
-  double logarithms;  // of gains
-  unsigned rows;
+  double logarithms;     // of gains
+  unsigned rows, worse;  // answers that are worse than the first point, or than themselves without mixes
 } fusion;
 
 static void add_row(fusion *f, const codesign_options *o, const codesign_result *r) {
@@ -64,6 +64,7 @@ static void add_row(fusion *f, const codesign_options *o, const codesign_result 
             bench_count(run->mixes), bench_real((double)run->kept_bytes * 1e-6), bench_real(run->cost.cycles),
             bench_real(run->cost.energy_uj), bench_count(r->whole_tried), bench_real(r->seconds));
   f->logarithms += log(before / now);
+  f->worse += now > codesign_value(o->objective, first->whole) || now > codesign_value(o->objective, best->apart);
   f->rows++;
 }
 
@@ -137,7 +138,7 @@ static bench_end run_fusion(const bench_job *job) {
     if (bench_takes_of(o->networks, networks[n])) good = search_network(&f, networks[n]);
   if (good)
     bench_report_say(job->report, "gain %.2f in the geometric mean of %u\n", exp(f.logarithms / f.rows), f.rows);
-  return good ? BENCH_DONE : BENCH_BAD_INPUT;
+  return !good ? BENCH_BAD_INPUT : f.worse > 0 ? BENCH_MISMATCH : BENCH_DONE;
 }
 
 static const wf_option fusion_rows[] = {
@@ -162,6 +163,7 @@ const bench bench_fusion = {.name = "fusion",
                                 "scratchpad, by whole networks as they\n"
                                 "run. Columns: the objective on the array that is best layer by layer, without mixes "
                                 "and with them, and on the\n"
-                                "answer, likewise; the gain is the first over the last.",
+                                "answer, likewise; the gain is the first over the last. Ends with 4 where the answer "
+                                "is worse than one of them.",
                             BENCH_OPTIONS(fusion_rows, defaults),
                             .run = run_fusion};

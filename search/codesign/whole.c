@@ -257,6 +257,17 @@ static size_t next_of(const stage *s) {
   return next;
 }
 
+// A point whose layers run and whose network does not is none to answer with.
+static void give_up(const stage *s, codesign_site *site) {
+  static const char reason[] = "the whole network cannot be compiled or run";
+  const codesign_options *o = s->l->options;
+  char text[128];
+  site->failed = true;
+  snprintf(site->reason, sizeof site->reason, "%s", reason);
+  snprintf(text, sizeof text, "point %zu is left out: %s", (size_t)(site - s->l->result->sites), reason);
+  if (o->progress != NULL) o->progress(o->context, text);
+}
+
 static bool search(stage *s, wf_diag *diag) {
   const codesign_options *o = s->l->options;
   wf_diag silent = wf_diag_to(NULL);
@@ -265,7 +276,7 @@ static bool search(stage *s, wf_diag *diag) {
     look_around(s);
     const size_t next = next_of(s);
     if (next == SIZE_MAX) break;
-    if (!run_site(s, next, &silent)) s->l->result->sites[next].failed = true;
+    if (!run_site(s, next, &silent)) give_up(s, &s->l->result->sites[next]);
   }
   return true;
 }

@@ -40,7 +40,7 @@ typedef struct truth_program_found {
 
 typedef struct truth_program_run {
   truth_program_cost cost, apart;  // apart: without mixes
-  network_mappings mappings;       // those that `weft sim --mappings` gets for the same cycles
+  network_mappings mappings;       // `weft sim --mappings` takes these cycles with them
   unsigned mixes;                  // steps of several mixed ones; 0: none, and `weft sim` has no --fuse
   uint64_t kept_bytes;             // of tensors that stay in the scratchpad between them
 } truth_program_run;

@@ -20,6 +20,15 @@ network *network_on(const graph *g, const hw_array *array) {
   return net;
 }
 
+int count_steps(const graph *g, const char *array_name, graph_op op) {
+  const hw_array array = array_of(array_name);
+  network *net = network_on(g, &array);
+  int steps = 0;
+  for (int s = 0; s < net->step_count; s++) steps += net->steps[s].node->op == op;
+  network_destroy(net);
+  return steps;
+}
+
 outcome run_with(const graph *g, const network_options *options, const char *engine, run_hart hart) {
   wf_diag diag = wf_diag_to(stderr);
   assert_true(graph_verify(g, &diag));

@@ -14,6 +14,8 @@ typedef struct outcome {
 hw_array array_of(const char *name);
 // A network without mixes that a test looks at and destroys; the array must live as long.
 network *network_on(const graph *g, const hw_array *array);
+// Steps that it has of an operator.
+int count_steps(const graph *g, const char *array_name, graph_op op);
 outcome run_with(const graph *g, const network_options *options, const char *engine, run_hart hart);
 outcome run_fused(const graph *g, const hw_array *array, const char *engine, run_hart hart, network_fuse_mode fuse);
 // Without fusion; and on an array by its name.
