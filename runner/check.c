@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "runner/machine.h"
 
 static const double tolerance = 3e-5;  // of the largest magnitude in the tensor
@@ -71,12 +72,14 @@ void run_check_node(const run_machine *m, const graph_node *node, int step, void
     const int tensor = node->outputs[o];
     if (tensor == GRAPH_NONE || values[tensor] == NULL || m->net->tensors[tensor].buffer < 0) continue;
     const graph_tensor *t = &m->net->graph->tensors[tensor];
-    const void *found = run_machine_at(m, m->net->tensors[tensor], graph_bytes(t));
+    void *found = wf_alloc(graph_bytes(t), 1);
+    run_machine_take(m, tensor, found);
     if (t->type == GRAPH_F32)
       compare_float(result, step, tensor, t, values[tensor], found);
     else if (t->type == GRAPH_F64)
       compare_double(result, step, tensor, t, values[tensor], found);
     else
       compare_integers(result, step, tensor, t, values[tensor], found);
+    wf_free(found);
   }
 }

@@ -34,6 +34,10 @@ static inline void *run_machine_at(const run_machine *m, network_place place, ui
   return arch_memory_at(m->memory, network_address(m->net, place), (size_t)bytes);
 }
 
+// Between memory, where rows of a tensor may lie apart, and its elements one behind the other.
+void run_machine_put(const run_machine *m, int tensor, const void *from);
+void run_machine_take(const run_machine *m, int tensor, void *to);
+
 // Carries out a step.
 bool run_machine_step(run_machine *m, const network_step *step, run_step_result *result);
 

@@ -78,7 +78,7 @@ static void take_outputs(const network_runner *r) {
   for (int o = 0; o < g->output_count; o++) {
     const size_t bytes = graph_bytes(&g->tensors[g->outputs[o]]);
     result->outputs[o] = wf_alloc(bytes + 1, 1);
-    memcpy(result->outputs[o], run_machine_at(&r->machine, r->net->tensors[g->outputs[o]], bytes), bytes);
+    run_machine_take(&r->machine, g->outputs[o], result->outputs[o]);
     result->digests[o] = weft_digest(result->outputs[o], bytes);
   }
   result->digest = wf_hash(WF_HASH_START, result->digests, (size_t)g->output_count * sizeof *result->digests);

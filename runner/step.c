@@ -5,6 +5,33 @@
 #include "base/alloc.h"
 #include "runner/machine.h"
 
+// ---- tensors
+
+// A tensor as rows of `bytes` that lie `pitch` apart in memory.
+typedef struct lie {
+  uint8_t *memory;
+  uint64_t bytes, pitch, rows;
+} lie;
+
+static lie lie_of(const run_machine *m, int tensor) {
+  const network_lie *rows = &m->net->lies[tensor];
+  const uint64_t all = graph_bytes(&m->net->graph->tensors[tensor]), bytes = rows->pitch == 0 ? all : rows->bytes,
+                 count = bytes == 0 ? 0 : all / bytes, reach = count == 0 ? 0 : (count - 1) * rows->pitch + bytes;
+  return (lie){run_machine_at(m, m->net->tensors[tensor], reach), bytes, rows->pitch, count};
+}
+
+void run_machine_put(const run_machine *m, int tensor, const void *from) {
+  const lie to = lie_of(m, tensor);
+  for (uint64_t r = 0; r < to.rows; r++)
+    memcpy(to.memory + r * to.pitch, (const uint8_t *)from + r * to.bytes, to.bytes);
+}
+
+void run_machine_take(const run_machine *m, int tensor, void *to) {
+  const lie from = lie_of(m, tensor);
+  for (uint64_t r = 0; r < from.rows; r++)
+    memcpy((uint8_t *)to + r * from.bytes, from.memory + r * from.pitch, from.bytes);
+}
+
 // ---- opening
 
 static void load_constants(const run_machine *m) {
@@ -17,10 +44,7 @@ static void load_constants(const run_machine *m) {
 
 static void load_inputs(const run_machine *m) {
   const graph *g = m->net->graph;
-  for (int i = 0; i < g->input_count; i++) {
-    const size_t bytes = graph_bytes(&g->tensors[g->inputs[i]]);
-    memcpy(run_machine_at(m, m->net->tensors[g->inputs[i]], bytes), m->config->inputs[i], bytes);
-  }
+  for (int i = 0; i < g->input_count; i++) run_machine_put(m, g->inputs[i], m->config->inputs[i]);
 }
 
 // All programs are verified: the engine need not check their commands again.

@@ -118,8 +118,7 @@ static void give_values(const timer *t, int step) {
   for (int i = 0; i < node->input_count; i++) {
     const int tensor = node->inputs[i];
     if (tensor == GRAPH_NONE || t->request->values[tensor] == NULL || net->tensors[tensor].buffer < 0) continue;
-    const size_t bytes = graph_bytes(&net->graph->tensors[tensor]);
-    memcpy(run_machine_at(&t->machine, net->tensors[tensor], bytes), t->request->values[tensor], bytes);
+    run_machine_put(&t->machine, tensor, t->request->values[tensor]);
   }
 }
 

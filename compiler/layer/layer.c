@@ -125,6 +125,11 @@ static void add_results(const layer_desc *layer, layer_call *call) {
   if (wide) layer_add_argument(call, "out", lang_type(LANG_INT32));
 }
 
+static void add_pixels(const layer_desc *layer, const char *inputs, const char *results, layer_call *call) {
+  if (layer->inputs.pixel != 0) add(call, inputs, layer->inputs.pixel);
+  if (layer->results.pixel != 0) add(call, results, layer->results.pixel);
+}
+
 static bool is_pooled(const map_layer *map) { return map->kind != MAP_WINDOW && map->pool_stride != 0; }
 
 static void add_pooling(const map_layer *map, layer_call *call) {
@@ -172,6 +177,7 @@ static void call_gemm(const layer_desc *layer, layer_call *call) {
   add(call, "K", size[BLOCK_DIM_C]);
   add_results(layer, call);
   if (layer->weight_pitch != 0) add(call, "pitch", layer->weight_pitch);
+  add_pixels(layer, "a_pitch", "c_pitch", call);
   call->packed = layer->packed;
   call->layer.kind = rows == 1 ? MAP_GEMV : MAP_GEMM;
   call->layer.size[BLOCK_DIM_N] = call->layer.size[BLOCK_DIM_Q] = 1;
@@ -204,6 +210,7 @@ static void call_conv2d(const layer_desc *layer, layer_call *call) {
   add(call, "K", layer->map.size[BLOCK_DIM_K]);
   add_window(&layer->map, call);
   add_padding(&layer->map, call);
+  add_pixels(layer, "x_pixel", "y_pixel", call);
   add_results(layer, call);
   add_pooling(&layer->map, call);
   set_window(layer, &call->layer);
@@ -218,6 +225,7 @@ static void call_narrow(const layer_desc *layer, layer_call *call) {
   if (map->padding[0] != 0) add(call, "padding", map->padding[0]);
   if (layer->inputs.pitch != 0) add(call, "x_row", layer->inputs.pitch);
   if (layer->results.pitch != 0) add(call, "y_row", layer->results.pitch);
+  if (layer->results.pixel != 0) add(call, "y_pixel", layer->results.pixel);
   add_results(layer, call);
   add_pooling(map, call);
   set_axis(layer, 0, &call->layer);
@@ -258,6 +266,7 @@ static void call_depthwise(const layer_desc *layer, const hw_array *array, layer
   add(call, "D", hw_derive(array).dim);
   add_window(map, call);
   add_padding(map, call);
+  add_pixels(layer, "x_pixel", "y_pixel", call);
   add_results(layer, call);
   call->layer.kind = MAP_DEPTHWISE;
   call->layer.size[BLOCK_DIM_C] = 1;
@@ -270,6 +279,7 @@ static void call_max_pool(const layer_desc *layer, layer_call *call) {
   add(call, "C", layer->map.size[BLOCK_DIM_K]);
   add_window(&layer->map, call);
   add(call, "padding", layer->map.padding[0]);
+  add_pixels(layer, "x_pixel", "y_pixel", call);
   set_window(layer, &call->layer);
 }
 

@@ -41,9 +41,10 @@ const char *layer_kernel_text(layer_kernel kernel);
 // ---- layers
 
 // How matrices of kind batched lie: elements from row to row, and from product to product; 0: one behind the other. Of
-// images: from row to row of pixels.
+// images of LAYER_CONV2D_NARROW: from row to row of pixels. From pixel to pixel of images, but for inputs of that
+// kernel, and of products, whose rows are pixels.
 typedef struct layer_lie {
-  int64_t pitch, step;
+  int64_t pitch, step, pixel;
 } layer_lie;
 
 // How a convolution is summed up, if it has no groups: tap by tap (conv2d), or with a row of the window at once
@@ -57,10 +58,10 @@ typedef struct layer_desc {
   int64_t image[2];  // rows and columns of the images of inputs, without padding; 0: as many as the results need
   double scale;      // of int8 results
   bool relu;
-  bool transposed;                     // the weights of kind batched are N x K
-  bool packed;                         // weights of kinds gemm, gemv and batched are int4 in memory, two a byte
-  int64_t weight_pitch;                // of products: elements from row to row of the weights, 0: K
-  layer_lie inputs, weights, results;  // of kind batched; inputs and results of LAYER_CONV2D_NARROW
+  bool transposed;       // the weights of kind batched are N x K
+  bool packed;           // weights of kinds gemm, gemv and batched are int4 in memory, two a byte
+  int64_t weight_pitch;  // of products: elements from row to row of the weights, 0: K
+  layer_lie inputs, weights, results;
   layer_sums sums;
   int64_t together;   // of groups: so many share a block of weights; 0: by rule
   block_style style;  // of its commands

@@ -26,6 +26,10 @@ bool network_conv_is_regular_in(const network_conv *c, int axis, int64_t pads);
 static inline bool network_conv_is_grouped(const network_conv *c) {
   return c->layer.map.kind == MAP_DEPTHWISE || c->layer.map.groups > 1;
 }
+// Whether its image or its results lie in columns of a wider tensor, so that pixels are no row of their own.
+static inline bool network_conv_is_in_columns(const network_conv *c) {
+  return c->layer.inputs.pixel != 0 || c->layer.results.pixel != 0;
+}
 // Takes the pooling behind it if its windows are the store unit's: square, with padding only above and to the left,
 // where relu leaves nothing below the zeros.
 bool network_conv_take_pooling(const network_lowering *l, network_conv *c);

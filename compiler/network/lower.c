@@ -31,15 +31,29 @@ static network_place add_buffer(network_lowering *l, const network_buffer *buffe
   return network_add_buffer(l->net, buffer);
 }
 
-network_place network_lower_place(network_lowering *l, int tensor) {
+network_place network_lower_rows(network_lowering *l, int tensor) {
   network_place *place = &l->net->tensors[tensor];
   if (place->buffer >= 0) return *place;
   const graph_tensor *t = network_lower_tensor(l, tensor);
+  if (network_lower_is_columns(l, tensor)) {
+    const network_columns *columns = &l->columns[tensor];
+    const uint64_t element = graph_type_bytes(t->type);
+    *place = network_lower_rows(l, columns->whole);
+    place->offset += (uint64_t)columns->first * element;
+    l->net->lies[tensor] = (network_lie){(uint64_t)t->dim[t->rank - 1] * element, (uint64_t)columns->pitch * element};
+    l->net->buffers[place->buffer].joint = true;
+    return *place;
+  }
   const uint64_t bytes = graph_bytes(t);
   *place = add_buffer(
       l, &(network_buffer){
              .name = t->name, .bytes = bytes, .contents = t->data, .content_bytes = t->data == NULL ? 0 : bytes});
   return *place;
+}
+
+network_place network_lower_place(network_lowering *l, int tensor) {
+  assert(!network_lower_is_columns(l, tensor));
+  return network_lower_rows(l, tensor);
 }
 
 void network_lower_same(network_lowering *l, int output, int input) {
@@ -235,7 +249,8 @@ bool network_lower_view_of(network_lowering *l, int tensor, network_lower_view *
   const graph_tensor *t = network_lower_tensor(l, tensor);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (types[i].from != t->type) continue;
-    *view = network_lower_view_at(network_lower_place(l, tensor), types[i].to, t->rank, t->dim);
+    *view = network_lower_view_at(network_lower_rows(l, tensor), types[i].to, t->rank, t->dim);
+    network_lower_spread(l, tensor, view);
     return true;
   }
   return network_lower_refuse(l, "tensor %s has type %s, which the host's operators lack", t->name,
@@ -378,7 +393,7 @@ static bool network_lower_one(network_lowering *l, const graph_node *node) {
 bool network_lower_graph(network *net, wf_diag *diag) {
   network_lowering l = {.net = net, .g = net->graph, .array = net->options.array, .diag = diag};
   bool good = true;
-  network_lower_index(&l);
+  network_lower_index(&l, net->arena);
   for (int n = 0; n < l.g->node_count; n++) good = network_lower_one(&l, &l.g->nodes[n]) && good;
   for (int i = 0; i < l.g->input_count; i++) network_lower_place(&l, l.g->inputs[i]);
   for (int o = 0; o < l.g->output_count && good; o++) network_lower_place(&l, l.g->outputs[o]);

@@ -41,6 +41,9 @@ network_conv network_conv_of(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0), *w = network_lower_input(l, 1);
   network_conv c = {.layer = network_lower_sums(l)};
   map_layer *map = &c.layer.map;
+  c.layer.inputs.pixel = network_lower_pixel(l, node->inputs[0]);
+  c.layer.results.pixel = network_lower_pixel(l, node->outputs[0]);
+  if (c.layer.inputs.pixel != 0) c.layer.sums = LAYER_BY_TAPS;
   map->groups = graph_int(node, "groups", 1);
   ints_or(node, "strides", 2, 1, map->stride);
   ints_or(node, "dilations", 2, 1, map->dilation);
@@ -71,9 +74,16 @@ bool network_conv_is_regular(const network_conv *c) {
          network_conv_is_regular_in(c, 1, c->pads[0]);
 }
 
+static network_lower_view image_of(network_lowering *l, const network_conv *c) {
+  network_lower_view image = network_lower_view_at(c->at.inputs, WEFT_I8, 4, network_lower_input(l, 0)->dim);
+  network_lower_spread(l, l->node->inputs[0], &image);
+  return image;
+}
+
 static void pad_image(network_lowering *l, network_conv *c) {
-  const graph_tensor *x = network_lower_input(l, 0);
-  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, c->pads, 0, NULL);
+  const network_lower_view image = image_of(l, c);
+  c->at.inputs = network_lower_padded(l, &image, c->pads, 0, NULL);
+  c->layer.inputs.pixel = 0;
   c->layer.image[0] += c->pads[0] + c->pads[2];
   c->layer.image[1] += c->pads[1] + c->pads[3];
   memset(c->pads, 0, sizeof c->pads);
@@ -81,10 +91,10 @@ static void pad_image(network_lowering *l, network_conv *c) {
 
 // Left and right alone, if kernels can say the rest.
 static void pad_columns(network_lowering *l, network_conv *c) {
-  const graph_tensor *x = network_lower_input(l, 0);
+  const network_lower_view image = image_of(l, c);
   const bool all = !network_conv_is_regular_in(c, 0, c->pads[0]);
   const int64_t pads[4] = {all ? c->pads[0] : 0, c->pads[1], all ? c->pads[2] : 0, c->pads[3]};
-  c->at.inputs = network_lower_padded(l, c->at.inputs, x->dim, pads, 0, &c->layer.inputs.pitch);
+  c->at.inputs = network_lower_padded(l, &image, pads, 0, &c->layer.inputs.pitch);
   c->layer.image[0] += pads[0] + pads[2];
   c->layer.image[1] += pads[1] + pads[3];
   c->layer.map.padding[0] = c->layer.map.padding[1] = all ? 0 : c->pads[0];
@@ -194,7 +204,8 @@ static bool add_pooling(network_lowering *l, const network_conv *c) {
   const network_lower_pool pool = {
       .dim = {size[BLOCK_DIM_N], size[BLOCK_DIM_P], size[BLOCK_DIM_Q], network_lower_input(l, 1)->dim[3]},
       .x = c->at.results,
-      .y = network_lower_result(l, 0),
+      .y = network_lower_rows(l, l->node->outputs[0]),
+      .y_pixel = network_lower_pixel(l, l->node->outputs[0]),
       .positive = c->layer.relu};
   return network_lower_pooling(l, &pool, "pool_size", "pool_strides", "pool_pads");
 }
@@ -291,15 +302,16 @@ bool network_lower_conv(network_lowering *l) {
   const bool pooled_after = graph_find_attribute(l->node, "pool_size") != NULL;
   if (!network_conv_take_scheme(l, &c)) return false;
   if (c.scheme.dense) place_dense(l, &c);
-  c.at.inputs = network_lower_place_of(l, 0);
-  place_weights(l, &c, !pooled_after && c.scheme.way != NETWORK_BY_GROUPS);
+  c.at.inputs = network_lower_rows(l, l->node->inputs[0]);
+  place_weights(l, &c, !pooled_after && c.scheme.way != NETWORK_BY_GROUPS && !network_conv_is_in_columns(&c));
   if (map->residual != 0) c.at.residual = network_lower_place_of(l, 3);
   if (pooled_after && map->result_bytes == 4) return network_lower_refuse(l, "pooling of int32 results");
   const bool fused = pooled_after && fuses(l, &c) && network_conv_take_pooling(l, &c);
   const int64_t elements = map->size[BLOCK_DIM_N] * map->size[BLOCK_DIM_P] * map->size[BLOCK_DIM_Q];
   const bool apart = pooled_after && !fused;
   c.at.results = apart ? network_lower_scratch(l, (uint64_t)(elements * network_lower_input(l, 1)->dim[3]))
-                       : network_lower_result(l, 0);
+                       : network_lower_rows(l, l->node->outputs[0]);
+  if (apart) c.layer.results.pixel = 0;
   add_steps(l, &c, network_lower_input(l, 1));
   return !apart || add_pooling(l, &c);
 }
@@ -317,8 +329,10 @@ bool network_lower_average_pool(network_lowering *l) {
   c.layer.map.size[BLOCK_DIM_K] = x->dim[3];
   c.layer.map.size[BLOCK_DIM_C] = 1;
   c.macs = (uint64_t)map_macs(&c.layer.map);
-  c.at.inputs = network_lower_place_of(l, 0);
-  c.at.results = network_lower_result(l, 0);
+  c.at.inputs = network_lower_rows(l, l->node->inputs[0]);
+  c.at.results = network_lower_rows(l, l->node->outputs[0]);
+  c.layer.inputs.pixel = network_lower_pixel(l, l->node->inputs[0]);
+  c.layer.results.pixel = network_lower_pixel(l, l->node->outputs[0]);
   add_steps(l, &c, NULL);
   return true;
 }

@@ -28,6 +28,10 @@ static int64_t column_of(const split *s, const part *p) {
   return p->first * s->layer->map.stride[1] - s->left + p->tap;
 }
 
+static int64_t pixel_of(const layer_desc *layer) {
+  return layer->results.pixel == 0 ? layer->map.size[BLOCK_DIM_K] : layer->results.pixel;
+}
+
 // The layer of a part: its image begins at the part's first column.
 static layer_desc layer_of(const split *s, const part *p) {
   layer_desc layer = *s->layer;
@@ -35,7 +39,7 @@ static layer_desc layer_of(const split *s, const part *p) {
   map->size[BLOCK_DIM_Q] = p->windows, map->size[BLOCK_DIM_S] = p->taps;
   map->padding[2] = map->padding[3] = 0;
   layer.inputs.pitch = layer.image[1] * map->size[BLOCK_DIM_C];
-  layer.results.pitch = windows_of(s) * map->size[BLOCK_DIM_K];
+  layer.results.pitch = windows_of(s) * pixel_of(&layer);
   layer.image[1] = (p->windows - 1) * map->stride[1] + p->taps;
   return layer;
 }
@@ -91,7 +95,7 @@ static void add_layer(network_lowering *l, const split *s, const part *p) {
   const layer_desc layer = layer_of(s, p);
   network_lower_operands at = *s->at;
   at.inputs = moved(at.inputs, column_of(s, p) * layer.map.size[BLOCK_DIM_C]);
-  at.results = moved(at.results, p->first * layer.map.size[BLOCK_DIM_K]);
+  at.results = moved(at.results, p->first * pixel_of(&layer));
   at.weights = weights_of(l, s, p);
   network_lower_layer(l, &layer, &at)->macs = 0;
 }

@@ -78,16 +78,17 @@ static network_lower_view in_lines(network_lowering *l, const int64_t *dim, int6
   return view;
 }
 
-network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
+network_place network_lower_padded(network_lowering *l, const network_lower_view *image, const int64_t *pads,
                                    int8_t value, int64_t *row) {
+  const int64_t *dim = image->dim;
   const int64_t wide[4] = {dim[0], dim[1] + pads[0] + pads[2], dim[2] + pads[1] + pads[3], dim[3]};
   const int64_t all[8] = {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0};
   const uint64_t bytes = (uint64_t)(wide[0] * wide[1] * wide[2] * wide[3]);
   const network_lower_view to = row != NULL ? in_lines(l, wide, pads[1] * dim[3])
                                             : network_lower_view_at(network_lower_scratch(l, bytes), WEFT_I8, 4, wide);
-  const network_lower_view from = network_lower_view_at(image, WEFT_I8, 4, dim), inside = inside_of(&to, all, &from);
+  const network_lower_view inside = inside_of(&to, all, image);
   each_border(l, &to, all, fill_with_element, &value);
-  network_lower_copy(l, &inside, &from);
+  network_lower_copy(l, &inside, image);
   if (row != NULL) *row = to.step[1];
   return to.place;
 }
@@ -122,18 +123,17 @@ bool network_lower_pad(network_lowering *l) {
 
 bool network_lower_rename(network_lowering *l) {
   const int x = l->node->inputs[0];
-  if (network_lower_packed(l, x) != NULL || network_lower_is_joined(l, x)) return true;  // in no memory of its own
+  if (network_lower_packed(l, x) != NULL || network_lower_is_columns(l, x)) return true;  // in no memory of its own
   network_lower_same(l, 0, 0);
   return true;
 }
 
-// The result from the input as `from` shows it; where it is part of a concatenation, there.
+// The result from the input as `from` shows it.
 static bool copy_result(network_lowering *l, const network_lower_view *from) {
-  network_lower_view y, to = network_lower_view_at((network_place){.buffer = -1}, from->type, from->rank, from->dim);
-  if (!network_lower_joins(l, l->node, &to)) {
-    if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
-    to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
-  }
+  network_lower_view y;
+  if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
+  network_lower_view to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
+  network_lower_spread(l, l->node->outputs[0], &to);
   network_lower_copy(l, &to, from);
   return true;
 }
@@ -227,8 +227,8 @@ bool network_lower_concat(network_lowering *l) {
     const int64_t size = network_lower_input(l, i)->dim[axis];
     network_lower_view x, part = y;
     y.place.offset += (uint64_t)(size * y.step[axis]);
-    if (network_lower_is_joined(l, l->node->inputs[i])) continue;
     if (!network_lower_view_of(l, l->node->inputs[i], &x)) return false;
+    if (x.place.buffer == part.place.buffer && x.place.offset == part.place.offset) continue;  // it lies there
     part.dim[axis] = size;
     network_lower_copy(l, &part, &x);
   }

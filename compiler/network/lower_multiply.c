@@ -109,7 +109,7 @@ static void multiply_blocks(network_lowering *l, const network_lower_operands *a
   layer_desc layer = {.map = {.kind = MAP_BATCHED, .size = {count, each, 1, columns, each, 1, 1}, .result_bytes = 1},
                       .scale = (double)graph_float(l->node, "scale", 1)};
   network_lower_operands at = *all;
-  if (each < dim) layer.inputs = (layer_lie){dim, dim * dim};
+  if (each < dim) layer.inputs = (layer_lie){.pitch = dim, .step = dim * dim};
   at.inputs.offset += (uint64_t)(first * dim * dim);
   at.weights.offset += rows, at.results.offset += rows;
   if (count > 0 && each > 0) network_lower_layer(l, &layer, &at)->macs = 0;

@@ -13,11 +13,13 @@ enum { POOL_MOST = 3 };
 
 static void change_image(network_lower_pool *p, network_place to, int64_t window, int64_t stride) {
   p->x = to;
+  p->x_pixel = 0;
   p->dim[1] = results(p->dim[1], 0, 0, window, stride);
   p->dim[2] = results(p->dim[2], 0, 0, window, stride);
 }
 
-static void one_step(network_lowering *l, const network_lower_pool *p, network_place y, int64_t window, int64_t stride,
+// p->y and p->y_pixel say where the results go.
+static void one_step(network_lowering *l, const network_lower_pool *p, int64_t window, int64_t stride,
                      int64_t padding) {
   const layer_desc layer = {
       .map = {.kind = MAP_WINDOW,
@@ -26,20 +28,27 @@ static void one_step(network_lowering *l, const network_lower_pool *p, network_p
               .stride = {stride, stride},
               .padding = {padding, padding, padding, padding},
               .pool_size = (uint32_t)window},
-      .image = {p->dim[1], p->dim[2]}};
-  network_lower_layer(l, &layer, &(network_lower_operands){.inputs = p->x, .results = y});
+      .image = {p->dim[1], p->dim[2]},
+      .inputs = {.pixel = p->x_pixel},
+      .results = {.pixel = p->y_pixel}};
+  network_lower_layer(l, &layer, &(network_lower_operands){.inputs = p->x, .results = p->y});
 }
 
 static uint64_t bytes_after(const network_lower_pool *p, int64_t window) {
   return (uint64_t)(p->dim[0] * results(p->dim[1], 0, 0, window, 1) * results(p->dim[2], 0, 0, window, 1) * p->dim[3]);
 }
 
+static network_lower_view view_of_pixels(network_place place, const int64_t *dim, int64_t pixel) {
+  network_lower_view view = network_lower_view_at(place, WEFT_I8, 4, dim);
+  for (int d = 0; d < 3 && pixel != 0; d++) view.step[d] = view.step[d] / dim[3] * pixel;
+  return view;
+}
+
 // Every stride-th row and column of the image.
 static void thin_out(network_lowering *l, const network_lower_pool *p, int64_t stride) {
   const int64_t few[4] = {p->dim[0], results(p->dim[1], 0, 0, 1, stride), results(p->dim[2], 0, 0, 1, stride),
                           p->dim[3]};
-  const network_lower_view to = network_lower_view_at(p->y, WEFT_I8, 4, few);
-  network_lower_view from = network_lower_view_at(p->x, WEFT_I8, 4, p->dim);
+  network_lower_view to = view_of_pixels(p->y, few, p->y_pixel), from = view_of_pixels(p->x, p->dim, p->x_pixel);
   for (int d = 0; d < 4; d++) from.dim[d] = few[d];
   from.step[1] *= stride;
   from.step[2] *= stride;
@@ -51,15 +60,17 @@ static void in_steps(network_lowering *l, network_lower_pool p, int64_t window, 
   const bool thin = stride > POOL_MOST;
   while (window > POOL_MOST || (thin && window > 1)) {
     const int64_t now = window > POOL_MOST ? POOL_MOST : window;
-    const network_place to = network_lower_scratch(l, bytes_after(&p, now));
-    one_step(l, &p, to, now, 1, 0);
-    change_image(&p, to, now, 1);
+    network_lower_pool part = p;
+    part.y = network_lower_scratch(l, bytes_after(&p, now));
+    part.y_pixel = 0;
+    one_step(l, &part, now, 1, 0);
+    change_image(&p, part.y, now, 1);
     window -= now - 1;
   }
   if (thin)
     thin_out(l, &p, stride);
   else
-    one_step(l, &p, p.y, window, stride, 0);
+    one_step(l, &p, window, stride, 0);
 }
 
 bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
@@ -79,13 +90,15 @@ bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, 
   const bool fits = window[0] <= POOL_MOST && stride[0] <= POOL_MOST && pad[0] <= POOL_MOST;
   // The kernel's padding is 0, which is the least that there is after a relu.
   if (padded && !(fits && regular && p.positive)) {
-    p.x = network_lower_padded(l, p.x, p.dim, pad, p.positive ? 0 : INT8_MIN, NULL);
+    const network_lower_view image = view_of_pixels(p.x, p.dim, p.x_pixel);
+    p.x = network_lower_padded(l, &image, pad, p.positive ? 0 : INT8_MIN, NULL);
+    p.x_pixel = 0;
     p.dim[1] += pad[0] + pad[2];
     p.dim[2] += pad[1] + pad[3];
     pad[0] = 0;
   }
   if (fits)
-    one_step(l, &p, p.y, window[0], stride[0], pad[0]);
+    one_step(l, &p, window[0], stride[0], pad[0]);
   else
     in_steps(l, p, window[0], stride[0]);
   return true;
@@ -107,8 +120,10 @@ static bool is_positive(const network_lowering *l, int tensor) {
 bool network_lower_max_pool(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   const network_lower_pool pool = {.dim = {x->dim[0], x->dim[1], x->dim[2], x->dim[3]},
-                                   .x = network_lower_place_of(l, 0),
-                                   .y = network_lower_result(l, 0),
+                                   .x = network_lower_rows(l, l->node->inputs[0]),
+                                   .y = network_lower_rows(l, l->node->outputs[0]),
+                                   .x_pixel = network_lower_pixel(l, l->node->inputs[0]),
+                                   .y_pixel = network_lower_pixel(l, l->node->outputs[0]),
                                    .positive = is_positive(l, l->node->inputs[0])};
   return network_lower_pooling(l, &pool, "kernel_shape", "strides", "pads");
 }
@@ -117,16 +132,18 @@ bool network_lower_max_pool(network_lowering *l) {
 
 bool network_lower_global_average_pool(network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
-  const int64_t pixels = x->dim[1] * x->dim[2], channels = x->dim[3];
+  const int64_t pixels = x->dim[1] * x->dim[2], channels = x->dim[3],
+                apart = network_lower_pixel(l, l->node->inputs[0]), pixel = apart == 0 ? channels : apart;
   int8_t *ones = network_lower_alloc(l, (uint64_t)pixels);
   for (int64_t i = 0; i < pixels; i++) ones[i] = 1;
   const network_place row = network_lower_constant(l, "ones", ones, (uint64_t)pixels);
   for (int64_t n = 0; n < x->dim[0]; n++) {
-    network_place image = network_lower_place_of(l, 0), mean = network_lower_result(l, 0);
-    image.offset += (uint64_t)(n * pixels * channels);
+    network_place image = network_lower_rows(l, l->node->inputs[0]), mean = network_lower_result(l, 0);
+    image.offset += (uint64_t)(n * pixels * pixel);
     mean.offset += (uint64_t)(n * channels);
     const layer_desc layer = {.map = {.kind = MAP_GEMV, .size = {1, 1, 1, channels, pixels, 1, 1}},
-                              .scale = (double)graph_float(l->node, "scale", 1)};
+                              .scale = (double)graph_float(l->node, "scale", 1),
+                              .weight_pitch = apart};
     network_lower_layer(l, &layer, &(network_lower_operands){.inputs = row, .weights = image, .results = mean});
   }
   return true;

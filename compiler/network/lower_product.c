@@ -130,7 +130,7 @@ static layer_lie lie_of(const network_lower_view *view, int64_t step) {
   const int64_t pitch = view->step[view->rank - 2] / (int64_t)view->element_bytes;
   const int64_t rows = view->dim[view->rank - 2], cols = view->dim[view->rank - 1];
   if (pitch == cols && step == rows * cols) return (layer_lie){0};
-  return (layer_lie){pitch, step};
+  return (layer_lie){.pitch = pitch, .step = step};
 }
 
 static network_place forward(const network_lower_view *view, int64_t elements, bool packed) {

@@ -39,9 +39,14 @@ static bool has_loops(const lister *to, const network_conv *c) {
          map_default(&call.layer, to->lowering.array, NULL, BLOCK_STYLE_LOOP, &mapping, &silent);
 }
 
+// Taps of a row of the window lie one behind the other in the image.
+static bool has_taps_in_rows(const network_conv *c) {
+  return c->layer.map.dilation[0] == 1 && c->layer.inputs.pixel == 0;
+}
+
 static bool has_rows(const network_conv *c) {
   const map_layer *map = &c->layer.map;
-  return map->kind == MAP_CONV && map->size[BLOCK_DIM_S] > 1 && map->dilation[0] == 1 && map->residual == 0 &&
+  return map->kind == MAP_CONV && map->size[BLOCK_DIM_S] > 1 && has_taps_in_rows(c) && map->residual == 0 &&
          map->result_bytes == 1;
 }
 
@@ -69,22 +74,23 @@ static bool is_small(const network_conv *c, int64_t together) {
 static void list_plain(lister *to, const network_conv *c, network_scheme first) {
   enum { BESIDE_MOST = 8 };
   const map_layer *map = &c->layer.map;
-  const bool unpooled = first.pool == NETWORK_POOL_BY_RULE;
+  const bool unpooled = first.pool == NETWORK_POOL_BY_RULE, in_columns = network_conv_is_in_columns(c);
   for (int64_t together = 1; together <= (unpooled ? BESIDE_MOST : 1); together *= 2) {
     network_scheme scheme = first;
     scheme.beside = together;
-    if (together > 1 && !network_lower_may_lie_beside(&c->layer, to->lowering.array, together)) continue;
+    if (together > 1 && (in_columns || !network_lower_may_lie_beside(&c->layer, to->lowering.array, together)))
+      continue;
     if ((together > 1 || first.dense) && !is_small(c, together)) continue;
     scheme.way = map->kind == MAP_GEMM ? NETWORK_BY_PRODUCT : NETWORK_BY_TAPS;
     list_one(to, scheme);
     if (has_rows(c)) list_rows(to, c, scheme);
-    if (together > 1 || first.dense || first.pool == NETWORK_POOL_WITH || !has_loops(to, c)) continue;
+    if (in_columns || together > 1 || first.dense || first.pool == NETWORK_POOL_WITH || !has_loops(to, c)) continue;
     scheme.style = BLOCK_STYLE_LOOP;
     list_one(to, scheme);
   }
   first.beside = 1;
   first.way = NETWORK_BY_COLUMNS;
-  if (map->kind == MAP_CONV && map->dilation[0] == 1 && !first.dense && first.pool != NETWORK_POOL_WITH)
+  if (map->kind == MAP_CONV && has_taps_in_rows(c) && !first.dense && first.pool != NETWORK_POOL_WITH)
     list_one(to, first);
 }
 
@@ -100,7 +106,7 @@ static void list_groups(lister *to, const network_conv *c) {
   }
   scheme.beside = rule;
   scheme.style = BLOCK_STYLE_LOOP;
-  if (has_loops(to, c)) list_one(to, scheme);
+  if (!network_conv_is_in_columns(c) && has_loops(to, c)) list_one(to, scheme);
 }
 
 static void list_pooled(lister *to, const network_conv *c) {
@@ -137,7 +143,11 @@ size_t network_list_schemes(const graph *g, const graph_node *node, const hw_arr
   wf_diag silent = wf_diag_to(NULL);
   lister to = {.lowering = {.g = g, .array = array, .node = node, .diag = &silent}, .list = list};
   list_one(&to, (network_scheme){.way = NETWORK_BY_RULES});
-  if (node->op == GRAPH_OP_QCONV) list_conv(&to);
+  if (node->op != GRAPH_OP_QCONV) return to.count;
+  wf_arena *arena = wf_arena_create();
+  network_lower_index(&to.lowering, arena);
+  list_conv(&to);
+  wf_arena_destroy(arena);
   return to.count;
 }
 

@@ -3,12 +3,12 @@
 // so that nobody copies the tensor. The tensor between the two nodes is in no memory.
 #include "compiler/network/private.h"
 
-void network_lower_index(network_lowering *l) {
+void network_lower_index(network_lowering *l, wf_arena *arena) {
   const graph *g = l->g;
   const size_t count = (size_t)g->tensor_count + 1;
-  l->maker = WF_ARENA_ARRAY(l->net->arena, count, const graph_node *);
-  l->reader = WF_ARENA_ARRAY(l->net->arena, count, const graph_node *);
-  int *uses = WF_ARENA_ARRAY(l->net->arena, count, int);
+  l->maker = WF_ARENA_ARRAY(arena, count, const graph_node *);
+  l->reader = WF_ARENA_ARRAY(arena, count, const graph_node *);
+  int *uses = WF_ARENA_ARRAY(arena, count, int);
   for (int n = 0; n < g->node_count; n++) {
     const graph_node *node = &g->nodes[n];
     for (int i = 0; i < node->input_count; i++)
@@ -19,6 +19,7 @@ void network_lower_index(network_lowering *l) {
   for (int o = 0; o < g->output_count; o++) uses[g->outputs[o]] += 2;
   for (int t = 0; t < g->tensor_count; t++)
     if (uses[t] != 1) l->reader[t] = NULL;
+  network_lower_find_columns(l, arena);
 }
 
 static int64_t leading(const graph_tensor *t) {

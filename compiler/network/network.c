@@ -15,6 +15,7 @@ static network *begin(const graph *g, const network_options *options) {
   net->graph = g;
   net->options = *options;
   net->tensors = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_place);
+  net->lies = WF_ARENA_ARRAY(net->arena, (size_t)g->tensor_count + 1, network_lie);
   for (int t = 0; t < g->tensor_count; t++) net->tensors[t].buffer = -1;
   return net;
 }

@@ -38,8 +38,14 @@ typedef struct network_buffer {
   struct network_buffer *home;  // whose place it takes over; NULL: it has its own,
   int until;                    // which it and those that took it over use up to this step
   uint64_t address;
+  bool joint;      // tensors lie in columns of it, beside each other
   bool forwarded;  // it is in no memory: its bytes stay in the scratchpad, between steps that are mixed
 } network_buffer;
+
+// How a tensor lies in memory: rows of so many bytes, and from row to row. Pitch 0: one behind the other.
+typedef struct network_lie {
+  uint64_t bytes, pitch;
+} network_lie;
 
 typedef struct network_place {
   int buffer;  // -1: none
@@ -166,6 +172,7 @@ typedef struct network {
   int step_count;
   size_t step_room;
   network_place *tensors;  // of each tensor of the graph; buffer -1: it is in no memory (folded into something else)
+  network_lie *lies;       // of each, how
   uint64_t weight_bytes, arena_bytes, end;  // of the plan; end: the first address behind everything
   uint64_t arena_least_bytes;               // the most that lives at one time: no plan has a smaller arena
   double compile_seconds;                   // of all processors

@@ -7,6 +7,12 @@
 
 // ---- lowering: one graph under way
 
+// A tensor that lies in columns of a wider one: so many elements behind its beginning, and from row to row.
+typedef struct network_columns {
+  int whole;  // GRAPH_NONE: it lies by itself
+  int64_t first, pitch;
+} network_columns;
+
 typedef struct network_lowering {
   network *net;
   const graph *g;
@@ -14,6 +20,7 @@ typedef struct network_lowering {
   const graph_node *node;  // at hand
   wf_diag *diag;
   const graph_node **maker, **reader;  // by tensor: the node that makes it; the one that alone reads it. NULL: none
+  network_columns *columns;            // by tensor
 } network_lowering;
 
 static inline const graph_tensor *network_lower_tensor(const network_lowering *l, int tensor) {
@@ -32,8 +39,10 @@ static inline const graph_tensor *network_lower_output(const network_lowering *l
 // Refuses the node at hand: "node NAME (Op): reason". Always false.
 bool network_lower_refuse(const network_lowering *l, const char *format, ...) WF_PRINTF(2, 3);
 
-// Where a tensor of the graph lies; made if it is new.
+// Where a tensor of the graph lies, its rows one behind the other; made if it is new.
 network_place network_lower_place(network_lowering *l, int tensor);
+// The same of one that may lie in columns: network_lower_pixel says how far apart its rows are.
+network_place network_lower_rows(network_lowering *l, int tensor);
 static inline network_place network_lower_place_of(network_lowering *l, int input) {
   return network_lower_place(l, l->node->inputs[input]);
 }
@@ -117,13 +126,16 @@ network_lower_view network_lower_broadcast(const network_lower_view *view, int r
 void network_lower_set(network_call *call, int operand, const network_lower_view *view);
 // Exchanged dimensions as strides (lower_strided.c). A Transpose that keeps the last dimension is no step where one
 // product of several pairs alone reads the result, or alone makes the operand (or a QShare does).
-void network_lower_index(network_lowering *l);
+void network_lower_index(network_lowering *l, wf_arena *arena);
 bool network_lower_is_strided(const network_lowering *l, const graph_node *transpose);
-// Parts of concatenations (lower_join.c): whether the result of a copy is one, in no memory of its own; then the view
-// of the result becomes that of the part (NULL: not asked for). And whether a tensor is such a part, by any of its
-// names.
-bool network_lower_joins(network_lowering *l, const graph_node *maker, network_lower_view *view);
-bool network_lower_is_joined(network_lowering *l, int tensor);
+// Parts of concatenations (lower_columns.c): which tensors lie in columns of others, whose readers and makers then have
+// to know how far apart rows are.
+void network_lower_find_columns(network_lowering *l, wf_arena *arena);
+bool network_lower_is_columns(const network_lowering *l, int tensor);
+// Elements from row to row of a tensor in columns, 0: rows lie one behind the other.
+int64_t network_lower_pixel(const network_lowering *l, int tensor);
+// A view of all elements of a tensor as if its rows lay one behind the other becomes one of where they lie.
+void network_lower_spread(const network_lowering *l, int tensor, network_lower_view *view);
 // An int8 operand of the node at hand, or its result, as it lies in memory.
 bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view);
 bool network_lower_strided_result(network_lowering *l, network_lower_view *view);
@@ -148,7 +160,7 @@ void network_lower_fill_by_hart(network_lowering *l, network_step *step, const n
 // The image with `pads` (above, left, below, right) rows and columns of `value` around it, as scratch memory. `row`:
 // the bytes from row to row, whole lines of the cache, each with the image's first byte at the beginning of a line;
 // NULL: rows lie one behind the other.
-network_place network_lower_padded(network_lowering *l, network_place image, const int64_t *dim, const int64_t *pads,
+network_place network_lower_padded(network_lowering *l, const network_lower_view *image, const int64_t *pads,
                                    int8_t value, int64_t *row);
 
 // The hart fills the borders of a padded tensor (of bytes): `pads` has those before, then those behind.
@@ -159,7 +171,8 @@ void network_lower_borders(network_lowering *l, network_step *step, const networ
 typedef struct network_lower_pool {
   int64_t dim[4];
   network_place x, y;
-  bool positive;  // nothing in the image is below 0
+  int64_t x_pixel, y_pixel;  // elements from pixel to pixel; 0: as many as channels
+  bool positive;             // nothing in the image is below 0
 } network_lower_pool;
 bool network_lower_pooling(network_lowering *l, const network_lower_pool *pool, const char *size, const char *strides,
                            const char *pads);

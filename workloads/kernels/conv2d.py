@@ -3,7 +3,8 @@
 # nothing. `padding` zeros stand around each image.
 # out=int32: Y has the sums as they are, without scale.
 # P and Q are (H or W + 2 padding - dilation (R or S - 1) - 1) // stride + 1.
-# Columns step by column_stride, 0: like rows.
+# Columns step by column_stride, 0: like rows. From pixel to pixel of X there are x_pixel elements, 0: C; y_pixel of Y,
+# 0: K.
 # pool: Y has the largest of each pool x pool window of these results, pool_stride apart. pool_padding rows and columns
 # before the first are 0, which is the least there is after relu; behind the last there is no padding.
 from weft import *
@@ -11,7 +12,7 @@ from weft import *
 
 @jit
 def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: out, res_ptr: int8, N, H, W, C, K, R: constexpr = 3,
-           S: constexpr = 3, stride=1, column_stride=0, padding=0, dilation=1, scale: float = 1.0,
+           S: constexpr = 3, stride=1, column_stride=0, padding=0, dilation=1, x_pixel=0, y_pixel=0, scale: float = 1.0,
            bias: constexpr = True, relu: constexpr = True, residual: constexpr = 0, out: constexpr = int8,
            pool: constexpr = 0, pool_stride: constexpr = 1, pool_padding: constexpr = 0, BLOCK_N: constexpr = 1,
            BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
@@ -30,11 +31,12 @@ def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: out, res_ptr: int8,
     pid_n = program_id(2)
     n, p, q, k0 = pid_n * BLOCK_N, pid_p * BLOCK_P, pid_q * BLOCK_Q, pid_k * BLOCK_K
     p0, q0 = p * pool_stride - pool_padding, q * pool_stride - pool_padding
+    xp, yp = x_pixel or C, y_pixel or K
     acc = zeros((BLOCK_N, BP, BQ, BLOCK_K), int32)
     for r in range(R):
         for s in range(S):
             for c in range(0, C, BLOCK_C):
-                x = make_block_ptr(x_ptr, (N, H, W, C), (H * W * C, W * C, C, 1),
+                x = make_block_ptr(x_ptr, (N, H, W, C), (H * W * xp, W * xp, xp, 1),
                                    (n, p0 * stride - padding + r * dilation, q0 * sq - padding + s * dilation, c),
                                    (BLOCK_N, BP, BQ, BLOCK_C), (3, 2, 1, 0), steps=(1, stride, sq, 1))
                 w = make_block_ptr(w_ptr + (r * S + s) * C * K, (C, K), (K, 1), (c, k0), (BLOCK_C, BLOCK_K), (1, 0))
@@ -48,7 +50,7 @@ def conv2d(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: out, res_ptr: int8,
         acc += load(z, boundary_check=(0, 1, 2, 3)).to(int32) * residual
     if relu:
         acc = maximum(acc, 0)
-    y = make_block_ptr(y_ptr, (N, YP, YQ, K), (YP * YQ * K, YQ * K, K, 1), (n, p, q, k0),
+    y = make_block_ptr(y_ptr, (N, YP, YQ, K), (YP * YQ * yp, YQ * yp, yp, 1), (n, p, q, k0),
                        (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), (3, 2, 1, 0))
     static_assert(out != int32 or scale == 1.0, "int32 results take no scale")
     if pool:

@@ -2,17 +2,18 @@
 # W is R x S x C x K, Y is N x P x Q x K, all int8; bias has K int32. The S x C values under a row of the kernel lie side
 # by side in X, so they are summed over as one dimension: blocks of X overlap. `padding` rows of zeros stand above and
 # below.
-# Columns step by column_stride, 0: like rows. From row to row of X there are x_row elements, 0: W C; y_row of Y, 0: Q K.
+# Columns step by column_stride, 0: like rows. From row to row of X there are x_row elements, 0: W C; y_row of Y, 0:
+# those of Q pixels, and from pixel to pixel y_pixel, 0: K.
 # pool: Y has the largest of each pool x pool window of these results, as in conv2d.
 from weft import *
 
 
 @jit
 def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, W, C, K, R: constexpr = 3,
-                  S: constexpr = 3, stride=1, column_stride=0, padding=0, x_row=0, y_row=0, scale: float = 1.0,
-                  bias: constexpr = True, relu: constexpr = True, pool: constexpr = 0, pool_stride: constexpr = 1,
-                  pool_padding: constexpr = 0, BLOCK_N: constexpr = 1, BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8,
-                  BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
+                  S: constexpr = 3, stride=1, column_stride=0, padding=0, x_row=0, y_row=0, y_pixel=0,
+                  scale: float = 1.0, bias: constexpr = True, relu: constexpr = True, pool: constexpr = 0,
+                  pool_stride: constexpr = 1, pool_padding: constexpr = 0, BLOCK_N: constexpr = 1,
+                  BLOCK_P: constexpr = 8, BLOCK_Q: constexpr = 8, BLOCK_K: constexpr = 64, BLOCK_C: constexpr = 64):
     sq = column_stride or stride
     P = (H + 2 * padding - R) // stride + 1
     Q = (W - S) // sq + 1
@@ -28,7 +29,8 @@ def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, 
     pid_n = program_id(2)
     n, p, q, k0 = pid_n * BLOCK_N, pid_p * BLOCK_P, pid_q * BLOCK_Q, pid_k * BLOCK_K
     xr = x_row or W * C
-    yr = y_row or YQ * K
+    yp = y_pixel or K
+    yr = y_row or YQ * yp
     p0, q0 = p * pool_stride - pool_padding, q * pool_stride - pool_padding
     acc = zeros((BLOCK_N, BP, BQ, BLOCK_K), int32)
     for r in range(R):
@@ -43,7 +45,7 @@ def conv2d_narrow(x_ptr: int8, w_ptr: int8, bias_ptr: int32, y_ptr: int8, N, H, 
         acc += b[None, None, None, :]
     if relu:
         acc = maximum(acc, 0)
-    y = make_block_ptr(y_ptr, (N, YP, YQ, K), (YP * yr, yr, K, 1), (n, p, q, k0),
+    y = make_block_ptr(y_ptr, (N, YP, YQ, K), (YP * yr, yr, yp, 1), (n, p, q, k0),
                        (BLOCK_N, BLOCK_P, BLOCK_Q, BLOCK_K), (3, 2, 1, 0))
     if pool:
         store(y, (acc * scale).to(int8), boundary_check=(0, 1, 2, 3), pool=(pool, pool_stride, pool_padding))
