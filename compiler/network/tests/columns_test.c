@@ -101,6 +101,31 @@ static void test_dense_blocks(void **state) {
   }
 }
 
+// Of concatenations of parts of a longer one, only those of neighbours in order lie in it, and not those that a sum
+// reads: the others are two copies each.
+static void test_shorter_concatenations(void **state) {
+  (void)state;
+  enum { PARTS = 3 };
+  static const int shorter[][2] = {{0, 1}, {1, 2}, {1, 0}, {0, 2}, {0, 1}};
+  enum { SHORTER = sizeof shorter / sizeof *shorter };
+  graph *g = graph_create("shorter");
+  const int64_t dim[4] = {1, 5, 6, 16};
+  const int input = build_input(g, GRAPH_I8, 4, dim);
+  int parts[PARTS], outputs[SHORTER + 1];
+  for (int i = 0; i < PARTS; i++)
+    parts[i] = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 16 + 8 * i});
+  const build_conv conv = {.kernel = 3, .stride = 1, .pad = 1, .channels = 16};
+  for (int i = 0; i < SHORTER; i++) {
+    const int two[2] = {parts[shorter[i][0]], parts[shorter[i][1]]}, both = concat(g, two, 2);
+    outputs[i] = i + 1 < SHORTER ? build_conv2d(g, both, &conv) : build_add(g, both, both, false);
+  }
+  outputs[SHORTER] = build_conv2d(g, concat(g, parts, PARTS), &conv);
+  graph_set_ends(g, &input, 1, outputs, SHORTER + 1);
+  run_both(g, "gemmini-default");
+  assert_int_equal(count_steps(g, "gemmini-default", GRAPH_OP_CONCAT), 6);
+  graph_destroy(g);
+}
+
 // ---- random networks
 
 enum { TENSORS = 24 };
@@ -207,6 +232,6 @@ static void test_random(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_joins), cmocka_unit_test(test_dense_blocks),
-                                     cmocka_unit_test(test_random)};
+                                     cmocka_unit_test(test_shorter_concatenations), cmocka_unit_test(test_random)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
