@@ -230,7 +230,20 @@ static void test_random(void **state) {
   }
 }
 
-int main(void) {
+// The Verilated hardware takes as many cycles as engine cycle.
+static void test_hardware(void **state) {
+  (void)state;
+  graph *g = dense_block(false);
+  assert_int_equal(count_steps(g, "dim8", GRAPH_OP_CONCAT), 0);
+  const outcome cycle = run(g, "dim8", "cycle", RUN_HART_TIMED), rtl = run(g, "dim8", "rtl", RUN_HART_TIMED);
+  assert_int_equal(cycle.digest, rtl.digest);
+  assert_int_equal(cycle.cycles, rtl.cycles);
+  graph_destroy(g);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest on_hardware[] = {cmocka_unit_test(test_hardware)};
+  if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(on_hardware, NULL, NULL);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_joins), cmocka_unit_test(test_dense_blocks),
                                      cmocka_unit_test(test_shorter_concatenations), cmocka_unit_test(test_random)};
   return cmocka_run_group_tests(tests, NULL, NULL);
