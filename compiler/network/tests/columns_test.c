@@ -126,6 +126,34 @@ static void test_shorter_concatenations(void **state) {
   graph_destroy(g);
 }
 
+// Pooling of all kinds from columns and to columns: windows in one command and in steps, strides of more than a command
+// has, padding in memory, means of the whole image.
+static void test_pooling(void **state) {
+  (void)state;
+  static const int64_t pools[][3] = {{2, 1, 0}, {3, 1, 1}, {5, 1, 2}, {5, 4, 2}, {1, 4, 0}, {4, 4, 1}};
+  enum { POOLS = sizeof pools / sizeof *pools };
+  graph *g = graph_create("pooling");
+  const int64_t dim[4] = {2, 9, 9, 16};
+  const int input = build_input(g, GRAPH_I8, 4, dim);
+  int outputs[2 * POOLS + 2], count = 0;
+  const int a = build_conv2d(g, input, &(build_conv){.kernel = 1, .stride = 1, .channels = 24, .no_relu = true}),
+            b = build_pool(g, GRAPH_OP_QMAX_POOL, a, 1, 1, 0), both[2] = {a, b};
+  for (size_t i = 0; i < POOLS; i++) {
+    const int64_t *p = pools[i];
+    const int from = build_pool(g, GRAPH_OP_QMAX_POOL, b, p[0], p[1], p[2]),
+              other = build_pool(g, GRAPH_OP_QMAX_POOL, a, p[0], p[1], p[2]);
+    const int two[2] = {other, from};
+    outputs[count++] = concat(g, two, 2);
+  }
+  outputs[count++] = build_pool(g, GRAPH_OP_QGLOBAL_AVERAGE_POOL, b, 0, 0, 0);
+  outputs[count++] = concat(g, both, 2);
+  graph_set_ends(g, &input, 1, outputs, count);
+  run_both(g, "gemmini-default");
+  assert_int_equal(count_steps(g, "gemmini-default", GRAPH_OP_CONCAT), 0);
+  run_both(g, "dim4");
+  graph_destroy(g);
+}
+
 // ---- random networks
 
 enum { TENSORS = 24 };
@@ -245,6 +273,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest on_hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(on_hardware, NULL, NULL);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_joins), cmocka_unit_test(test_dense_blocks),
-                                     cmocka_unit_test(test_shorter_concatenations), cmocka_unit_test(test_random)};
+                                     cmocka_unit_test(test_shorter_concatenations), cmocka_unit_test(test_pooling),
+                                     cmocka_unit_test(test_random)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
