@@ -41,7 +41,6 @@ network_place network_lower_rows(network_lowering *l, int tensor) {
     *place = network_lower_rows(l, columns->whole);
     place->offset += (uint64_t)columns->first * element;
     l->net->lies[tensor] = (network_lie){(uint64_t)t->dim[t->rank - 1] * element, (uint64_t)columns->pitch * element};
-    l->net->buffers[place->buffer].joint = true;
     return *place;
   }
   const uint64_t bytes = graph_bytes(t);
@@ -60,7 +59,7 @@ void network_lower_same(network_lowering *l, int output, int input) {
   l->net->tensors[l->node->outputs[output]] = network_lower_place_of(l, input);
 }
 
-static bool is_output(const network_lowering *l, int tensor) {
+bool network_lower_is_output(const network_lowering *l, int tensor) {
   for (int o = 0; o < l->g->output_count; o++)
     if (l->g->outputs[o] == tensor) return true;
   return false;
@@ -69,7 +68,7 @@ static bool is_output(const network_lowering *l, int tensor) {
 bool network_lower_part(network_lowering *l, int output, network_place place) {
   const int tensor = l->node->outputs[output];
   const bool is_input = l->net->buffers[place.buffer].contents != NULL;
-  if (!is_output(l, tensor) && !is_input) {
+  if (!network_lower_is_output(l, tensor) && !is_input) {
     l->net->tensors[tensor] = place;
     return true;
   }
@@ -250,7 +249,7 @@ bool network_lower_view_of(network_lowering *l, int tensor, network_lower_view *
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (types[i].from != t->type) continue;
     *view = network_lower_view_at(network_lower_rows(l, tensor), types[i].to, t->rank, t->dim);
-    network_lower_spread(l, tensor, view);
+    if (t->rank > 0) network_lower_spread(view, t->dim[t->rank - 1], network_lower_pixel(l, tensor));
     return true;
   }
   return network_lower_refuse(l, "tensor %s has type %s, which the host's operators lack", t->name,

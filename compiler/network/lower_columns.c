@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concatenations along the last dimension, as of channels: a part whose node can store it with room between its rows is
-// stored where the whole has it, and whoever else reads the part reads it there. A concatenation of neighbouring parts
-// of a longer one is no memory of its own either, so that the blocks of a DenseNet are one tensor each.
+// Concatenations along the last dimension, as of channels. Where the node that makes a part can store rows apart, it
+// stores them into the concatenation's tensor, and the other readers of the part load them from there. A concatenation
+// of neighbouring parts of a longer one lies in the longer one's tensor, so that a block of DenseNet is one tensor.
 #include "compiler/network/private.h"
 
 // ---- tensors and nodes
 
-static bool is_rename(const graph_node *node) {
-  return node->op == GRAPH_OP_RESHAPE || node->op == GRAPH_OP_SQUEEZE || node->op == GRAPH_OP_UNSQUEEZE ||
-         node->op == GRAPH_OP_FLATTEN;
-}
-
 static int64_t last_of(const network_lowering *l, int tensor) {
   const graph_tensor *t = network_lower_tensor(l, tensor);
   return t->rank == 0 ? 0 : t->dim[t->rank - 1];
-}
-
-static bool is_output(const network_lowering *l, int tensor) {
-  for (int o = 0; o < l->g->output_count; o++)
-    if (l->g->outputs[o] == tensor) return true;
-  return false;
 }
 
 static bool is_along_last(const network_lowering *l, const graph_node *concat) {
@@ -90,7 +79,7 @@ static bool all_read_columns(const network_lowering *l, int tensor, const graph_
 // Whether the node that makes the tensor can store it so. Another name of the rows is the maker's under that name.
 static bool is_made_in_columns(const network_lowering *l, int tensor) {
   const graph_node *maker = l->maker[tensor];
-  while (maker != NULL && is_rename(maker)) {
+  while (maker != NULL && network_lower_is_reshape(maker)) {
     const int other = maker->inputs[0];
     if (l->reader[other] != maker || last_of(l, other) != last_of(l, tensor)) return false;
     if (l->columns[other].whole != GRAPH_NONE) return false;
@@ -104,7 +93,7 @@ static bool is_made_in_columns(const network_lowering *l, int tensor) {
 
 static bool may_be_columns(const network_lowering *l, int tensor) {
   return l->columns[tensor].whole == GRAPH_NONE && network_lower_tensor(l, tensor)->rank >= 2 &&
-         !is_output(l, tensor) && is_made_in_columns(l, tensor) && all_read_columns(l, tensor, NULL);
+         !network_lower_is_output(l, tensor) && is_made_in_columns(l, tensor) && all_read_columns(l, tensor, NULL);
 }
 
 // ---- the choice
@@ -112,7 +101,7 @@ static bool may_be_columns(const network_lowering *l, int tensor) {
 static void set_columns(network_lowering *l, int tensor, const network_columns *columns) {
   const graph_node *maker = l->maker[tensor];
   l->columns[tensor] = *columns;
-  if (maker != NULL && is_rename(maker)) set_columns(l, maker->inputs[0], columns);
+  if (maker != NULL && network_lower_is_reshape(maker)) set_columns(l, maker->inputs[0], columns);
 }
 
 // A concatenation whose parts lie in a longer one already, in their order, is there.
@@ -126,7 +115,7 @@ static void find_inside(network_lowering *l, const graph_node *concat) {
     if (part->whole != first->whole || part->first != column) return;
     column += last_of(l, concat->inputs[i]);
   }
-  if (!is_output(l, whole) && all_read_columns(l, whole, NULL)) l->columns[whole] = *first;
+  if (!network_lower_is_output(l, whole) && all_read_columns(l, whole, NULL)) l->columns[whole] = *first;
 }
 
 static void choose_parts(network_lowering *l, const graph_node *concat) {
@@ -156,10 +145,4 @@ bool network_lower_is_columns(const network_lowering *l, int tensor) { return l-
 
 int64_t network_lower_pixel(const network_lowering *l, int tensor) {
   return network_lower_is_columns(l, tensor) ? l->columns[tensor].pitch : 0;
-}
-
-void network_lower_spread(const network_lowering *l, int tensor, network_lower_view *view) {
-  if (!network_lower_is_columns(l, tensor)) return;
-  for (int d = 0; d + 1 < view->rank; d++)
-    view->step[d] = view->step[d] / last_of(l, tensor) * l->columns[tensor].pitch;
 }

@@ -76,7 +76,7 @@ bool network_conv_is_regular(const network_conv *c) {
 
 static network_lower_view image_of(network_lowering *l, const network_conv *c) {
   network_lower_view image = network_lower_view_at(c->at.inputs, WEFT_I8, 4, network_lower_input(l, 0)->dim);
-  network_lower_spread(l, l->node->inputs[0], &image);
+  network_lower_spread(&image, image.dim[3], network_lower_pixel(l, l->node->inputs[0]));
   return image;
 }
 

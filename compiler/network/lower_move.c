@@ -133,7 +133,7 @@ static bool copy_result(network_lowering *l, const network_lower_view *from) {
   network_lower_view y;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
   network_lower_view to = network_lower_view_at(y.place, y.type, from->rank, from->dim);
-  network_lower_spread(l, l->node->outputs[0], &to);
+  network_lower_spread(&to, from->dim[from->rank - 1], network_lower_pixel(l, l->node->outputs[0]));
   network_lower_copy(l, &to, from);
   return true;
 }

@@ -40,7 +40,7 @@ static uint64_t bytes_after(const network_lower_pool *p, int64_t window) {
 
 static network_lower_view view_of_pixels(network_place place, const int64_t *dim, int64_t pixel) {
   network_lower_view view = network_lower_view_at(place, WEFT_I8, 4, dim);
-  for (int d = 0; d < 3 && pixel != 0; d++) view.step[d] = view.step[d] / dim[3] * pixel;
+  network_lower_spread(&view, dim[3], pixel);
   return view;
 }
 

@@ -31,9 +31,7 @@ static int64_t leading(const graph_tensor *t) {
 // The tensor is a packed one by another name.
 static bool is_widened(const network_lowering *l, int tensor) {
   const graph_node *maker = l->maker[tensor];
-  while (maker != NULL && (maker->op == GRAPH_OP_RESHAPE || maker->op == GRAPH_OP_SQUEEZE ||
-                           maker->op == GRAPH_OP_UNSQUEEZE || maker->op == GRAPH_OP_FLATTEN))
-    maker = l->maker[maker->inputs[0]];
+  while (maker != NULL && network_lower_is_reshape(maker)) maker = l->maker[maker->inputs[0]];
   return maker != NULL && maker->op == GRAPH_OP_QWIDEN4;
 }
 

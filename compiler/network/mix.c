@@ -43,8 +43,7 @@ static bool may_follow(const network *net, const network_step *early, const netw
   const command_tensor *from = tensor_of(net, early, a), *to = tensor_of(net, late, b);
   if (from == NULL || to == NULL || a->place.buffer < 0 || a->place.buffer != b->place.buffer) return true;
   if (!from->written && !to->written) return true;
-  const bool alike = !net->buffers[a->place.buffer].joint || from->elements == to->elements;  // the same columns
-  return is_same(a->place, b->place) && !to->written && from->element_bytes == to->element_bytes && alike;
+  return is_same(a->place, b->place) && !to->written && from->element_bytes == to->element_bytes;
 }
 
 static bool may_follow_all(const network *net, const network_step *early, const network_step *late) {

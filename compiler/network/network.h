@@ -38,7 +38,6 @@ typedef struct network_buffer {
   struct network_buffer *home;  // whose place it takes over; NULL: it has its own,
   int until;                    // which it and those that took it over use up to this step
   uint64_t address;
-  bool joint;      // tensors lie in columns of it, beside each other
   bool forwarded;  // it is in no memory: its bytes stay in the scratchpad, between steps that are mixed
 } network_buffer;
 
@@ -172,7 +171,7 @@ typedef struct network {
   int step_count;
   size_t step_room;
   network_place *tensors;  // of each tensor of the graph; buffer -1: it is in no memory (folded into something else)
-  network_lie *lies;       // of each, how
+  network_lie *lies;       // how each of them lies there
   uint64_t weight_bytes, arena_bytes, end;  // of the plan; end: the first address behind everything
   uint64_t arena_least_bytes;               // the most that lives at one time: no plan has a smaller arena
   double compile_seconds;                   // of all processors

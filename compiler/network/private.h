@@ -43,6 +43,12 @@ bool network_lower_refuse(const network_lowering *l, const char *format, ...) WF
 network_place network_lower_place(network_lowering *l, int tensor);
 // The same of one that may lie in columns: network_lower_pixel says how far apart its rows are.
 network_place network_lower_rows(network_lowering *l, int tensor);
+bool network_lower_is_output(const network_lowering *l, int tensor);  // of the network
+// The node gives the bytes of its operand another shape.
+static inline bool network_lower_is_reshape(const graph_node *node) {
+  return node->op == GRAPH_OP_RESHAPE || node->op == GRAPH_OP_SQUEEZE || node->op == GRAPH_OP_UNSQUEEZE ||
+         node->op == GRAPH_OP_FLATTEN;
+}
 static inline network_place network_lower_place_of(network_lowering *l, int input) {
   return network_lower_place(l, l->node->inputs[input]);
 }
@@ -134,8 +140,10 @@ void network_lower_find_columns(network_lowering *l, wf_arena *arena);
 bool network_lower_is_columns(const network_lowering *l, int tensor);
 // Elements from row to row of a tensor in columns, 0: rows lie one behind the other.
 int64_t network_lower_pixel(const network_lowering *l, int tensor);
-// A view of all elements of a tensor as if its rows lay one behind the other becomes one of where they lie.
-void network_lower_spread(const network_lowering *l, int tensor, network_lower_view *view);
+// A view whose rows of `row` elements lie one behind the other becomes one of rows that are `pixel` apart; 0: it stays.
+static inline void network_lower_spread(network_lower_view *view, int64_t row, int64_t pixel) {
+  for (int d = 0; d + 1 < view->rank && pixel != 0; d++) view->step[d] = view->step[d] / row * pixel;
+}
 // An int8 operand of the node at hand, or its result, as it lies in memory.
 bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view);
 bool network_lower_strided_result(network_lowering *l, network_lower_view *view);

@@ -4,8 +4,8 @@
 #include "compiler/network/tests/build.h"
 #include "compiler/network/tests/outcome.h"
 
-// Transposes and resizes write into the concatenation that reads them, but for those that another node or an observer
-// has as well, along other dimensions, or twice.
+// The kernel `copy` writes transposes and resizes into the concatenation that reads them, but not those that the
+// network gives out, those of other dimensions, and the second of a part that the concatenation has twice.
 static const char joins[] =
     "graph joins\n"
     "input x i8[1, 2, 3, 4, 24]\n"
@@ -101,8 +101,8 @@ static void test_dense_blocks(void **state) {
   }
 }
 
-// Of concatenations of parts of a longer one, only those of neighbours in order lie in it, and not those that a sum
-// reads: the others are two copies each.
+// A concatenation lies in a longer one if its parts are neighbours there, in the same order, and if no sum reads it.
+// The compiler makes two copies for each of the others.
 static void test_shorter_concatenations(void **state) {
   (void)state;
   enum { PARTS = 3 };
@@ -152,6 +152,34 @@ static void test_pooling(void **state) {
   assert_int_equal(count_steps(g, "gemmini-default", GRAPH_OP_CONCAT), 0);
   run_both(g, "dim4");
   graph_destroy(g);
+}
+
+// A step reads columns that the step before it and an earlier one have stored, and begins where the step before it
+// does: mixed with it, too, it reads what both have stored.
+static void check_wider_reader(int64_t size, int64_t channels, int64_t kernel) {
+  hw_array array = array_of("gemmini-default");
+  array.isa.revision = 2;
+  graph *g = graph_create("wider");
+  const int64_t dim[4] = {1, size, size, 16};
+  const build_conv part = {.kernel = kernel, .stride = 1, .pad = kernel / 2, .channels = channels, .no_relu = true};
+  const int input = build_input(g, GRAPH_I8, 4, dim), behind = build_conv2d(g, input, &part),
+            sum = build_add(g, input, input, false),  // a step that the compiler does not mix
+      before = build_conv2d(g, input, &part), two[2] = {before, behind}, all = concat(g, two, 2),
+            outputs[2] = {sum, build_conv2d(g, all, &part)};
+  graph_set_ends(g, &input, 1, outputs, 2);
+  const outcome apart = run_on(g, &array, "ref", RUN_HART_NATIVE),
+                mixed = run_fused(g, &array, "ref", RUN_HART_NATIVE, NETWORK_FUSE_ALL);
+  assert_int_equal(mixed.digest, apart.digest);
+  assert_int_equal(mixed.steps, apart.steps - 1);
+  assert_int_equal(run_fused(g, &array, "cycle", RUN_HART_NATIVE, NETWORK_FUSE_ALL).digest, apart.digest);
+  graph_destroy(g);
+}
+
+static void test_wider_reader(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {5, 8, 17, 28}, channels[] = {16, 24, 40, 64};
+  for (int i = 0; i < 4; i++)
+    for (int c = 0; c < 4; c++) check_wider_reader(sizes[i], channels[c], c % 2 == 0 ? 3 : 1);
 }
 
 // ---- random networks
@@ -211,7 +239,7 @@ static int random_node(maker *m) {
   }
 }
 
-// Results that nobody reads, and some others, are results of the network.
+// The network gives out the tensors that no node reads, and some others.
 static void set_ends(maker *m) {
   graph *g = m->g;
   int outputs[TENSORS], count = 0;
@@ -272,8 +300,11 @@ static void test_hardware(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest on_hardware[] = {cmocka_unit_test(test_hardware)};
   if (argc > 1 && strcmp(argv[1], "rtl") == 0) return cmocka_run_group_tests(on_hardware, NULL, NULL);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joins), cmocka_unit_test(test_dense_blocks),
-                                     cmocka_unit_test(test_shorter_concatenations), cmocka_unit_test(test_pooling),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joins),
+                                     cmocka_unit_test(test_dense_blocks),
+                                     cmocka_unit_test(test_shorter_concatenations),
+                                     cmocka_unit_test(test_pooling),
+                                     cmocka_unit_test(test_wider_reader),
                                      cmocka_unit_test(test_random)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
