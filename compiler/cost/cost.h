@@ -161,6 +161,9 @@ double cost_store_row(const cost_model *m, double blocks, double beats, bool wid
 // Cycles of all rows of a layer with so many bytes, as far as the rate of the scale units and the bus goes.
 double cost_store_cycles(const cost_model *m, double bytes, double row_bytes, bool wide);
 
+// Cycles of the normaliser for a command over so many columns of a row, by the `norm` field of its local address.
+int64_t cost_statistic_cycles(const cost_model *m, int64_t columns, uint32_t norm);
+
 // ---- products (mesh.c)
 
 // Rows that a product of so many takes the time of: those of a few take as long as more of them.

@@ -19,7 +19,7 @@ typedef struct network_rows {
   int64_t first, count;
 } network_rows;
 
-// Rows of the scratchpad that curves or buffers placed before have.
+// Rows of the scratchpad that rows (curves, the normaliser) or buffers placed before have.
 enum { NETWORK_TAKEN_MAX = 64 };
 typedef struct network_taken {
   network_rows rows[NETWORK_TAKEN_MAX];

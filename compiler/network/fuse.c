@@ -90,10 +90,15 @@ static double value_of(const planner *p, const compile_verdict *verdict) {
   return compile_part_value(p->net->options.tuning.objective, &p->known->whole, verdict);
 }
 
-// Equal parts of the accumulator, or more for one of two steps.
-static const network_shares shares[] = {
-    {.accumulator = {1, 1, 1, 1, 1, 1}}, {.accumulator = {3, 1}}, {.accumulator = {1, 3}}};
-enum { SHARES = sizeof shares / sizeof *shares };
+// Equal parts of the accumulator, or more for one of two steps, or for that between two.
+static const network_shares shares[] = {{.accumulator = {1, 1, 1, 1, 1, 1}},
+                                        {.accumulator = {3, 1}},
+                                        {.accumulator = {1, 3}},
+                                        {.accumulator = {1, 2, 1}}};
+// Of a window by its length: from which one on, and how many behind the first.
+static const struct {
+  int from, count;
+} other_shares[NETWORK_MIXED_MAX + 1] = {[2] = {1, 2}, [3] = {3, 1}};
 
 static network_shares first_shares(bool forward) {
   network_shares first = shares[0];
@@ -179,10 +184,10 @@ static bool has_waste(const network *net, network_window window, double cycles) 
   return cycles > waste * (double)macs / (dim * dim);
 }
 
-// Other shares of the accumulator help where equal ones come near.
+// Other shares of the accumulator help where equal ones come near, or do not fit.
 static bool is_near(const judged *w, const way *of) {
   static const double near = 1.0 / 16;
-  return of->value - of->value * near < w->apart;
+  return isinf(of->value) || of->value - of->value * near < w->apart;
 }
 
 static void try_shares(const planner *p, compile_judge judge, network_mix_request *request, way *best) {
@@ -208,8 +213,9 @@ static void try_mappings(const planner *p, compile_judge judge, network_mix_requ
 static void judge_way(const planner *p, compile_judge judge, network_mix_request *request, judged *w, bool forward) {
   way *best = &w->ways[forward];
   best->value = INFINITY;
-  for (int i = 0; i < (w->window.count == 2 ? SHARES : 1) && (i == 0 || is_near(w, best)); i++) {
-    request->shares = shares[i];
+  const int count = other_shares[w->window.count].count, from = other_shares[w->window.count].from;
+  for (int i = 0; i <= count && (i == 0 || is_near(w, best)); i++) {
+    request->shares = shares[i == 0 ? 0 : from + i - 1];
     request->shares.forward = forward;
     try_shares(p, judge, request, best);
     request->shares.deep = true;

@@ -9,6 +9,7 @@
 #include "compiler/block/layout.h"
 #include "compiler/network/banks.h"
 #include "compiler/network/curve.h"
+#include "compiler/network/normalise.h"
 #include "compiler/network/private.h"
 #include "compiler/network/steps.h"
 #include "compiler/schedule/emit.h"
@@ -16,16 +17,30 @@
 
 // ---- which steps
 
-static const network_unit *curve_of(const network *net, const network_step *step) {
+// Curves, and rows in the normaliser.
+static const network_unit *rows_of(const network *net, const network_step *step) {
   const network_unit *unit = net->kernels[step->kernel].unit;
-  return unit != NULL && unit->curve != NULL && !unit->is_row ? unit : NULL;
+  if (unit == NULL) return NULL;
+  return network_is_normalised(unit) || (unit->curve != NULL && !unit->is_row) ? unit : NULL;
 }
 
-// Layers in single commands, and curves.
+// Layers in single commands, and rows.
 static bool is_mixable(const network *net, const network_step *step) {
   if (step->place != GRAPH_ON_ARRAY) return false;
-  if (network_layer_of(net, step) == NULL) return curve_of(net, step) != NULL;
+  if (network_layer_of(net, step) == NULL) return rows_of(net, step) != NULL;
   return net->kernels[step->kernel].mapping.style == BLOCK_STYLE_PRIMITIVE;
+}
+
+// A norm that takes no mean off clears the mean once, at its start: no other rows may set it meanwhile.
+static bool keeps_mean(const network *net, network_window window) {
+  int rows = 0, cleared = 0;  // steps with statistics; norms without a mean
+  for (int s = window.first; s < window.first + window.count; s++) {
+    const network_unit *unit = net->steps[s].place == GRAPH_ON_ARRAY ? rows_of(net, &net->steps[s]) : NULL;
+    if (unit == NULL || !network_has_statistics(unit)) continue;
+    rows++;
+    cleared += unit->what.op == GRAPH_OP_QNORM_UNIT && !unit->what.centred;
+  }
+  return rows < 2 || cleared == 0;
 }
 
 static bool is_same(network_place a, network_place b) { return a.buffer == b.buffer && a.offset == b.offset; }
@@ -68,7 +83,7 @@ bool network_can_mix(const network *net, network_window window) {
     for (int early = 0; early < late; early++)
       if (!may_follow_all(net, &steps[early], &steps[late])) return false;
   }
-  return true;
+  return keeps_mean(net, window);
 }
 
 static bool reads_from(const network *net, const network_step *early, const network_step *late) {
@@ -107,9 +122,10 @@ typedef struct maker {
   block_program *programs[PARTS_MAX];
   share shares[PARTS_MAX];
   map_mapping mappings[PARTS_MAX];
-  const map_layer *layers[PARTS_MAX];  // NULL: a curve
+  const map_layer *layers[PARTS_MAX];  // NULL: rows
   network_curve curves[PARTS_MAX];
-  network_taken taken;  // by curves
+  network_normalise normalises[PARTS_MAX];  // of rows in the normaliser
+  network_taken taken;                      // by rows
   int numbers[PARTS_MAX][NETWORK_MIXED_TENSORS];
   sched_mix_way ways[NETWORK_MIXED_TENSORS];
   bool forwarded[NETWORK_MIXED_TENSORS];
@@ -128,7 +144,7 @@ static int64_t weight_rows(const map_layer *layer, const hw_derived *hw) {
   return layer->kind == MAP_WINDOW ? 0 : rows[MAP_WEIGHTS];
 }
 
-// What curves leave of the scratchpad: to each layer its weights, and equal parts of the rest; equal parts of all if
+// What rows leave of the scratchpad: to each layer its weights, and equal parts of the rest; equal parts of all if
 // the weights leave too little. False: some part is no KiB.
 static bool share_scratchpad(maker *m) {
   enum { LEAST = 8 };  // the part of the scratchpad that is left for inputs at least
@@ -203,15 +219,12 @@ static void place_results(maker *m) {
     }
 }
 
-// ---- curves
+// ---- rows
 
-// Parts of curves lie in banks of their own, two at the start and two at the end, so that few pieces are left between.
-static bool place_curve(maker *m, const network_curve *c) {
+// Parts lie in banks of their own, two at the start and two at the end, so that few pieces are left between.
+static bool place_parts(maker *m, const uint32_t *rows, uint32_t count, uint32_t *first) {
   const hw_derived all = hw_derive(m->net->options.array);
-  const uint32_t sums[] = {0, c->blocks * all.dim};
-  uint32_t rows[NETWORK_CURVE_PARTS], first[NETWORK_CURVE_PARTS];
-  network_curve_rows(c, rows);
-  for (uint32_t part = 0; part < NETWORK_CURVE_PARTS; part++) {
+  for (uint32_t part = 0; part < count; part++) {
     const int64_t bank = part % m->net->options.array->scratchpad.banks, start = bank * all.sp_bank_rows,
                   end = start + all.sp_bank_rows;
     int64_t at = part % 2 == 0 ? start : end - rows[part];
@@ -221,6 +234,14 @@ static bool place_curve(maker *m, const network_curve *c) {
     m->taken.rows[m->taken.count++] = (network_rows){at, rows[part]};
     first[part] = (uint32_t)at;
   }
+  return true;
+}
+
+static bool place_curve(maker *m, const network_curve *c) {
+  const uint32_t sums[] = {0, c->blocks * c->hw.dim};
+  uint32_t rows[NETWORK_CURVE_PARTS], first[NETWORK_CURVE_PARTS];
+  network_curve_rows(c, rows);
+  if (!place_parts(m, rows, NETWORK_CURVE_PARTS, first)) return false;
   network_curve_place(c, first, sums);
   return true;
 }
@@ -242,12 +263,54 @@ static bool begin_curve(maker *m, int n, const network_unit *unit) {
   return true;
 }
 
-static bool begin_curves(maker *m) {
+static bool begin_normalise(maker *m, int n, const network_unit *unit) {
+  const hw_array *array = m->net->options.array;
+  const hw_derived all = hw_derive(array);
+  const bool alone = n < m->first;
+  network_normalise *to = &m->normalises[n];
+  uint32_t rows[NETWORK_NORMALISE_PARTS], first[NETWORK_NORMALISE_PARTS];
+  if (!network_normalise_begin(unit, array, alone ? all.sp_rows : all.sp_rows / 2,
+                               alone ? all.acc_rows : m->shares[n].acc_rows, !alone, to))
+    return false;
+  m->programs[n] = to->program;
+  if (alone) {
+    network_normalise_place_alone(to);
+    return true;
+  }
+  network_normalise_rows(to, rows);
+  if (!place_parts(m, rows, NETWORK_NORMALISE_PARTS, first)) return false;
+  network_normalise_place(to, first);
+  return true;
+}
+
+static bool begin_rows(maker *m) {
   for (int n = 0; n < m->count; n++) {
-    const network_step *step = &m->net->steps[m->request->window.first + n];
-    if (m->layers[n] == NULL && !begin_curve(m, n, curve_of(m->net, step))) return false;
+    if (m->layers[n] != NULL) continue;
+    const network_unit *unit = rows_of(m->net, &m->net->steps[m->request->window.first + n]);
+    if (unit->curve != NULL ? !begin_curve(m, n, unit) : !begin_normalise(m, n, unit)) return false;
   }
   return true;
+}
+
+static void find_transposed(void *context, block_statement *s) {
+  bool *found = context;
+  *found |= s->kind == BLOCK_DOT && s->dot.b_transposed;
+}
+
+// Rows behind products with transposed weights, as of scores, have theirs so, too.
+static void transpose_rows(maker *m) {
+  for (int n = m->first + 1; n < m->count; n++) {
+    bool found = false;
+    if (m->normalises[n].program == NULL || m->layers[n - 1] == NULL) continue;
+    block_visit(m->programs[n - 1]->body, find_transposed, &found);
+    if (found) network_normalise_transpose(&m->normalises[n]);
+  }
+}
+
+static sched_source source_of(const maker *m, int n) {
+  if (m->layers[n] != NULL) return (sched_source){.program = m->programs[n]};
+  return m->normalises[n].program != NULL ? network_normalise_source(&m->normalises[n])
+                                          : network_curve_source(&m->curves[n]);
 }
 
 // ---- tensors
@@ -363,10 +426,11 @@ static bool compile_all(maker *m, wf_diag *diag) {
     m->shares[n] = (share){.array = *m->net->options.array};
   }
   if (m->first < m->count && !share_accumulator(m)) return false;
-  if (!begin_curves(m)) return false;
+  if (!begin_rows(m)) return false;
   if (m->first < m->count && !share_scratchpad(m)) return false;
   for (int n = 0; n < m->count; n++)
     if (m->layers[n] != NULL && !compile_one(m, n, diag)) return false;
+  transpose_rows(m);
   place_results(m);
   return true;
 }
@@ -434,9 +498,7 @@ static bool place_operands(maker *m) {
 static command_program *mix(maker *m, wf_diag *diag) {
   sched_mix_program programs[PARTS_MAX];
   for (int n = 0; n < m->count; n++)
-    programs[n] = (sched_mix_program){.source = m->layers[n] != NULL ? (sched_source){.program = m->programs[n]}
-                                                                     : network_curve_source(&m->curves[n]),
-                                      .tensors = m->numbers[n]};
+    programs[n] = (sched_mix_program){.source = source_of(m, n), .tensors = m->numbers[n]};
   const bool forward = m->request->shares.forward;
   const sched_mix all = {.name = "mix",
                          .programs = programs,

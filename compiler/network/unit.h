@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for the normaliser of the store unit: softmax, layer norm and GELU over rows of int8, as commands. Also the
-// description of kernels for rows on the mesh (curve.h, curve_row.h, gate.h, mesh_norm.h).
-//
-// Groups of rows are loaded into the scratchpad, multiplied by diagonal weights into the accumulator (one copy per
-// gain), and stored row by row behind their statistics. While one group is stored, the next one is multiplied and the
-// one behind it loaded; where the accumulator holds only one group, they take turns.
+// Kernels for rows of int8 that are no layers, and how they are described: rows in the normaliser (normalise.h), and
+// rows on the mesh (curve.h, curve_row.h, gate.h, mesh_norm.h, multiply.h).
 #ifndef COMPILER_NETWORK_UNIT_H
 #define COMPILER_NETWORK_UNIT_H
 
@@ -23,7 +19,7 @@ typedef struct network_unit {
 #define NETWORK_UNIT_X "x_ptr"
 #define NETWORK_UNIT_Y "y_ptr"
 
-// The columns of the widest row with statistics that the array's unit can take; 0: it has no such unit.
+// The columns of the widest row with statistics that the array's normaliser can take; 0: it has none that can.
 int64_t network_unit_columns(const hw_array *array);
 bool network_unit_equal(const network_unit *a, const network_unit *b);
 // "softmax_unit rows=128 cols=128 gains=8,64"

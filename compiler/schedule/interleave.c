@@ -9,6 +9,7 @@
 #include "compiler/schedule/interleave.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/number.h"
 
@@ -57,6 +58,34 @@ static int64_t *times_of(const sched_streams *s, wf_arena *arena) {
   for (size_t n = 0; n < s->nest_count; n++)
     add_times(s, &s->nests[n], n + 1 < s->nest_count ? &s->nests[n + 1] : NULL, time + s->nests[n].first);
   return time;
+}
+
+double sched_norm_cycles(const sched_streams *s, const sched_store *store) {
+  if (store->norm == NULL) return 0;
+  if (store->tensor == COMMAND_NO_TENSOR)
+    return (double)cost_statistic_cycles(s->cost, store->cols, isa_local_norm(store->local));
+  const double beats = ceil(store->cols / s->cost->bus);
+  return store->rows * cost_store_row(s->cost, ceil(store->cols / s->cost->dim), beats, false);
+}
+
+// Where the normaliser takes longer than the products, these stand as much farther apart; in a mix the stages do, and
+// other programs have the mesh in between. Returns the normaliser's cycles then, else 0.
+static double stretch(const sched_streams *s, int64_t *time) {
+  double cycles = 0;
+  for (uint32_t n = 0; n < s->store_count; n++) cycles += sched_norm_cycles(s, &s->stores[n]);
+  const double all = (double)time[s->product_count];
+  if (all == 0 || cycles <= all) return 0;
+  int64_t from = 0, to = 0;  // where the stage begins, before and now
+  for (uint32_t p = 0, stage = 0; p <= s->product_count; p++) {
+    const bool begins = p == s->product_count || (stage < s->stage_count && s->stages[stage] == p);
+    if (begins || !s->mixed) {
+      from = time[p];
+      to = (int64_t)((double)from * (cycles / all));
+      stage += begins;
+    }
+    time[p] = to + time[p] - from;
+  }
+  return cycles;
 }
 
 static int64_t load_cycles(const sched_streams *s, const sched_load *load) {
@@ -202,6 +231,7 @@ static int64_t memory_cycles(const sched_streams *s) {
 static void aim(merge *m) {
   const sched_streams *s = m->s;
   m->time = times_of(s, m->arena);
+  m->out->norm_cycles = stretch(s, m->time);
   m->memory_bound = !s->mixed && (double)memory_cycles(s) > m->c->memory_bound * (double)m->time[s->product_count];
   m->store_target = WF_ARENA_ARRAY(m->arena, s->store_count + 1, int64_t);
   for (uint32_t n = 0, end; n < s->store_count; n = end) {

@@ -23,7 +23,14 @@
 typedef struct chunk {
   size_t end;     // of its items
   uint32_t past;  // products up to its end
+  double share;   // of the program's work up to its end
 } chunk;
+
+// Configuration of products.
+typedef struct mesh_mode {
+  uint16_t a_stride;  // between rows of A
+  bool a_transposed, b_transposed;
+} mesh_mode;
 
 // A program of the mix.
 typedef struct part {
@@ -35,7 +42,7 @@ typedef struct part {
   chunk *chunks;
   size_t chunk_count, chunk_room, next;
   double lag;       // behind the first program, in shares
-  uint16_t stride;  // between rows of A, which is configuration
+  mesh_mode mode;   // of its products
   uint32_t *ready;  // per queue: loads in front of this one that moves do are filled
 } part;
 
@@ -65,21 +72,31 @@ static void add_item(mixer *m, part *p, const sched_order_item *item) {
   *WF_ARENA_PUSH(m->arena, p->items, p->item_count, &p->item_room) = *item;
 }
 
-static void end_chunk(mixer *m, part *p, uint32_t past) {
+// Work is that of the normaliser where it takes longer than the products.
+static double share_done(const part *p, uint32_t past, double normalised) {
+  if (p->order.norm_cycles > 0) return normalised / p->order.norm_cycles;
+  const uint32_t all = p->e.streams.product_count;
+  if (all == 0) return (double)p->item_count / (double)wf_max(p->order.count, 1);
+  return (double)p->order.time[past] / (double)p->order.time[all];
+}
+
+static void end_chunk(mixer *m, part *p, uint32_t past, double normalised) {
   if (p->chunk_count > 0 && p->chunks[p->chunk_count - 1].end == p->item_count) return;
-  *WF_ARENA_PUSH(m->arena, p->chunks, p->chunk_count, &p->chunk_room) = (chunk){p->item_count, past};
+  *WF_ARENA_PUSH(m->arena, p->chunks, p->chunk_count, &p->chunk_room) =
+      (chunk){p->item_count, past, share_done(p, past, normalised)};
 }
 
 // Behind which products weights change: a step through the nests.
 typedef struct block_walk {
   const sched_streams *s;
   size_t nest;
-  uint32_t end;  // of the block of weights at hand
+  uint32_t start, end;  // of the block of weights at hand
 } block_walk;
 
 static void next_block(block_walk *w) {
   const sched_streams *s = w->s;
   if (w->end == s->product_count) return;
+  w->start = w->end;
   while (w->nest + 1 < s->nest_count && s->nests[w->nest + 1].first <= w->end) w->nest++;
   w->end += (uint32_t)s->nests[w->nest].plan->m.count;
   // The nests behind it may go on with its weights.
@@ -90,28 +107,60 @@ static void next_block(block_walk *w) {
   }
 }
 
-static void cut(mixer *m, part *p) {
-  block_walk w = {.s = &p->e.streams};
-  uint32_t past = 0;
-  next_block(&w);
-  for (size_t i = 0; i < p->order.count; i++) {
-    sched_order_item item = p->order.items[i];
-    while (item.kind == SCHED_ORDER_PRODUCT && past + item.count >= w.end) {
-      const uint32_t here = w.end - past;
-      add_item(m, p, &(sched_order_item){.kind = SCHED_ORDER_PRODUCT, .index = item.index, .count = here});
-      item.index += here;
-      item.count -= here;
-      past = w.end;
-      end_chunk(m, p, past);
-      next_block(&w);
-      if (item.count == 0) break;
-    }
-    if (item.kind == SCHED_ORDER_PRODUCT && item.count == 0) continue;
-    add_item(m, p, &item);
-    if (item.kind == SCHED_ORDER_PRODUCT) past += item.count;
-    if (past == p->e.streams.product_count) end_chunk(m, p, past);  // stores of the last tile
+// The cut of a program's order into chunks.
+typedef struct cutter {
+  mixer *m;
+  part *p;
+  block_walk blocks;
+  uint32_t past;            // products
+  double normalised, last;  // cycles of the normaliser, and at the end of the last chunk
+  bool open;                // statistics of a row are there that have not served it yet
+} cutter;
+
+static void end_here(cutter *c) {
+  end_chunk(c->m, c->p, c->past, c->normalised);
+  c->last = c->normalised;
+}
+
+// A chunk ends behind each block of weights.
+static void cut_products(cutter *c, sched_order_item item) {
+  while (item.count > 0) {
+    const uint32_t here = wf_min(item.count, c->blocks.end - c->past);
+    add_item(c->m, c->p, &(sched_order_item){.kind = SCHED_ORDER_PRODUCT, .index = item.index, .count = here});
+    item.index += here;
+    item.count -= here;
+    c->past += here;
+    if (c->past < c->blocks.end) continue;
+    if (!c->open) end_here(c);
+    next_block(&c->blocks);
   }
-  end_chunk(m, p, past);
+}
+
+// What others store would take the statistics of a row away. Rows of the normaliser take long, and need no weights:
+// between blocks a chunk ends behind some of them.
+static void cut_store(cutter *c, const sched_store *store) {
+  static const double rows_cycles = 128;
+  const bool between = c->past == c->blocks.start || c->past == c->blocks.end;
+  c->normalised += sched_norm_cycles(&c->p->e.streams, store);
+  c->open = store->tensor == COMMAND_NO_TENSOR;
+  if (store->norm != NULL && between && !c->open && c->normalised >= c->last + rows_cycles) end_here(c);
+}
+
+static void cut(mixer *m, part *p) {
+  const sched_streams *s = &p->e.streams;
+  cutter c = {.m = m, .p = p, .blocks = {.s = s}};
+  next_block(&c.blocks);
+  for (size_t i = 0; i < p->order.count; i++) {
+    const sched_order_item *item = &p->order.items[i];
+    if (item->kind == SCHED_ORDER_PRODUCT) {
+      cut_products(&c, *item);
+      continue;
+    }
+    add_item(m, p, item);
+    if (item->kind == SCHED_ORDER_STORE) cut_store(&c, &s->stores[item->index]);
+    if (c.past == s->product_count && !c.open) end_here(&c);  // of the last tile
+  }
+  end_here(&c);
 }
 
 // ---- bytes
@@ -137,6 +186,10 @@ static int awaited(const mixer *m, const part *p, const sched_load *load) {
 }
 
 static void note_store(mixer *m, const part *p, const sched_store *store) {
+  if (store->tensor == COMMAND_NO_TENSOR) {
+    command_stores_add(&m->stores, 0);
+    return;
+  }
   const bool pooled = store->pool.stride != 0;
   const uint32_t rows = pooled ? (uint32_t)store->pool_rows * store->pool_cols : store->rows;
   const uint32_t number = command_stores_add(&m->stores, rows);
@@ -204,12 +257,7 @@ static int awaited_by_chunk(mixer *m, int number) {
   return other;
 }
 
-static double share_of(const part *p) {
-  if (p->next == 0) return 0;
-  const sched_streams *s = &p->e.streams;
-  if (s->product_count == 0) return (double)p->next / (double)p->chunk_count;
-  return (double)p->order.time[p->chunks[p->next - 1].past] / (double)p->order.time[s->product_count];
-}
+static double share_of(const part *p) { return p->next == 0 ? 0 : p->chunks[p->next - 1].share; }
 
 static double key_of(const part *p) { return share_of(p) + p->lag; }
 
@@ -277,23 +325,43 @@ static bool take_turn(mixer *m, int number, int depth) {
   return true;
 }
 
-static uint16_t stride_of(const sched_streams *s) {
+// Of the first product whose rows say it.
+static mesh_mode mode_of(const sched_streams *s) {
   for (size_t n = 0; n < s->nest_count; n++) {
-    const sched_dot_runs *rows = &s->nests[n].plan->m;
-    for (size_t i = 0; i < rows->count && !s->nests[n].a_transposed; i++)
-      if (rows->runs[i].count > 1) return (uint16_t)rows->runs[i].step;
+    const sched_nest *nest = &s->nests[n];
+    const sched_dot_runs *rows = &nest->plan->m;
+    for (size_t i = 0; i < rows->count && !nest->a_transposed; i++)
+      if (rows->runs[i].count > 1)
+        return (mesh_mode){(uint16_t)rows->runs[i].step, nest->a_transposed, nest->b_transposed};
   }
-  return 1;
+  return (mesh_mode){.a_stride = 1};
 }
 
-// The program that goes on. Configuration for other products empties the mesh, so a program that needs it waits for
-// longer.
+static bool is_same_mode(const mesh_mode *a, const mesh_mode *b) {
+  return a->a_stride == b->a_stride && a->a_transposed == b->a_transposed && a->b_transposed == b->b_transposed;
+}
+
+static bool has_products(const part *p) { return p->chunks[p->next].past > products_done(p); }
+
+static bool is_normalised(const mixer *m) {
+  for (int n = m->mix->alone; n < m->mix->count; n++)
+    if (m->parts[n].order.norm_cycles > 0) return true;
+  return false;
+}
+
+// The program that goes on behind `at`. Configuration for other products empties the mesh, so a program that needs it
+// waits for longer; not much where the normaliser would wait, too.
 static int next_of(const mixer *m, int at) {
-  static const double longer = 1.0 / 64;  // share
+  const double longer = is_normalised(m) ? 1.0 / 512 : 1.0 / 64;  // share
   const int last = last_of(m);
   if (at == BLOCK_NONE || last == BLOCK_NONE || is_done(&m->parts[at])) return last;
-  if (m->parts[at].stride == m->parts[last].stride) return last;
+  if (is_same_mode(&m->parts[at].mode, &m->parts[last].mode) || !has_products(&m->parts[last])) return last;
   return key_of(&m->parts[at]) < key_of(&m->parts[last]) + longer ? at : last;
+}
+
+// The program whose products come last, `at` before.
+static int with_mesh(const mixer *m, int number, int at) {
+  return at != BLOCK_NONE && !has_products(&m->parts[number]) ? at : number;
 }
 
 static bool put_all(mixer *m) {
@@ -302,8 +370,10 @@ static bool put_all(mixer *m) {
     fence(m);
   }
   if (m->mix->alone == m->mix->count) return true;
-  for (int n = BLOCK_NONE; (n = next_of(m, n)) != BLOCK_NONE;)
+  for (int n, at = BLOCK_NONE; (n = next_of(m, at)) != BLOCK_NONE;) {
+    at = with_mesh(m, n, at);
     if (!take_turn(m, n, 0)) return false;
+  }
   fence(m);
   return true;
 }
@@ -376,7 +446,7 @@ static bool begin(mixer *m, const sched_options *options, wf_diag *diag) {
     p->e.streams.mixed = n >= m->mix->alone;
     sched_interleave(&p->e.streams, &p->order, m->arena);
     cut(m, p);
-    p->stride = stride_of(&p->e.streams);
+    p->mode = mode_of(&p->e.streams);
     p->ready = WF_ARENA_ARRAY(m->arena, (size_t)p->e.streams.queue_count + 1, uint32_t);
   }
   return true;

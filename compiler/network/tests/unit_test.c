@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/test.h"
-#include "compiler/network/tests/build.h"
+#include "compiler/network/tests/build_unit.h"
 #include "runner/network.h"
 
 // ---- the plain model: wide integers, which are checked to fit, and divisions of floating point
@@ -74,41 +74,6 @@ static void model_row(const graph_unit *u, int64_t row, const int8_t *x, int64_t
   if (u->op == GRAPH_OP_QGELU_UNIT) model_gelu(u, x, length, y);
 }
 
-// ---- units with constants for a scale
-
-static graph_unit_constants constants_of(double scale) {
-  const double ln2 = 0.6931471805599453 / scale;
-  return (graph_unit_constants){(int32_t)lrint(1.353 / scale), (int32_t)lrint(0.344 / (0.3585 * scale * scale)),
-                                (int32_t)lrint(ln2), (int32_t)lrint(65536 / ln2)};
-}
-
-static graph_unit softmax_of(int32_t gain, int32_t offset, double scale) {
-  return (graph_unit){.op = GRAPH_OP_QSOFTMAX_UNIT,
-                      .gain = {gain, gain},
-                      .two_copies = offset != 0,
-                      .offset = offset,
-                      .constants = constants_of(scale / gain),
-                      .scale = 1,
-                      .centred = true};
-}
-
-static graph_unit norm_of(int32_t first, int32_t second, bool centred) {
-  return (graph_unit){.op = GRAPH_OP_QNORM_UNIT,
-                      .gain = {first, second == 0 ? first : second},
-                      .two_copies = second != 0,
-                      .scale = 1,
-                      .centred = centred};
-}
-
-static graph_unit gelu_of(int32_t gain, double scale) {
-  const double unit = scale / gain / sqrt(2.0);
-  return (graph_unit){.op = GRAPH_OP_QGELU_UNIT,
-                      .gain = {gain, gain},
-                      .constants = {(int32_t)lrint(-1.769 / unit), (int32_t)lrint(-1 / (0.2888 * unit * unit)), 0, 0},
-                      .scale = (float)(-0.2888 * unit * unit * unit / sqrt(2.0) / scale),
-                      .centred = true};
-}
-
 // Rows of several kinds: wide, narrow, all equal, one large number, the least ones.
 static void fill_rows(int8_t *x, int64_t rows, int64_t cols, uint64_t seed) {
   build_random(x, (size_t)(rows * cols), seed);
@@ -129,8 +94,8 @@ static void test_model(void **state) {
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
     enum { ROWS = 25 };
     const int64_t cols = widths[w];
-    const graph_unit units[] = {softmax_of(12, 0, 0.04), softmax_of(60, 3000, 0.06), norm_of(10, 127, true),
-                                norm_of(8, 0, true),     norm_of(9, 90, false),      gelu_of(7, 0.04)};
+    const graph_unit units[] = {build_softmax(12, 0, 0.04), build_softmax(60, 3000, 0.06), build_norm(10, 127, true),
+                                build_norm(8, 0, true),     build_norm(9, 90, false),      build_gelu(7, 0.04)};
     int8_t *x = wf_alloc(ROWS * (size_t)cols, 1), *got = wf_alloc((size_t)cols, 1), *want = wf_alloc((size_t)cols, 1);
     fill_rows(x, ROWS, cols, 3 + (uint64_t)cols);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++)
@@ -154,7 +119,7 @@ static void test_values(void **state) {
   enum { COLS = 64 };
   int8_t x[COLS], y[COLS];
   fill_rows(x, 1, COLS, 9);
-  const graph_unit softmax = softmax_of(48, 2218, 0.03), gelu = gelu_of(8, 0.04), norm = norm_of(8, 96, true);
+  const graph_unit softmax = build_softmax(48, 2218, 0.03), gelu = build_gelu(8, 0.04), norm = build_norm(8, 96, true);
   double sum = 0, mean = 0, squares = 0, largest = -128;
   for (int i = 0; i < COLS; i++) largest = x[i] > largest ? x[i] : largest;
   for (int i = 0; i < COLS; i++) {
@@ -175,17 +140,7 @@ static void test_values(void **state) {
 static graph *build_rows(const graph_unit *unit, int64_t rows, int64_t cols, int64_t lengths) {
   graph *g = graph_create("rows");
   const int64_t dim[2] = {rows, cols};
-  const int x = build_input(g, GRAPH_I8, 2, dim);
-  int inputs[2] = {x, GRAPH_NONE};
-  if (lengths > 0) {
-    int32_t *counts = WF_ARENA_ARRAY(g->arena, (size_t)lengths, int32_t);
-    for (int64_t i = 0; i < lengths; i++) counts[i] = (int32_t)(1 + (i * 7 + cols - 1) % cols);
-    inputs[1] = build_result(g, GRAPH_I32, 1, &lengths);
-    g->tensors[inputs[1]].data = counts;
-  }
-  const int y = build_result(g, GRAPH_I8, 2, dim);
-  graph_node *node = graph_add_node(g, unit->op, "rows", inputs, lengths > 0 ? 2 : 1, &y, 1);
-  graph_unit_set(g, node, unit);
+  const int x = build_input(g, GRAPH_I8, 2, dim), y = build_unit(g, x, unit, lengths);
   graph_set_ends(g, &x, 1, &y, 1);
   return g;
 }
@@ -221,19 +176,19 @@ typedef struct rows_case {
 
 static size_t list_cases(rows_case *cases, int64_t widest) {
   const rows_case all[] = {
-      {softmax_of(12, 0, 0.04), 35, 83, 0},
-      {softmax_of(60, 3001, 0.06), 35, 83, 0},
-      {softmax_of(90, 16000, 0.06), 24, 40, 12},
-      {softmax_of(12, 0, 0.04), 19, 1, 0},
-      {softmax_of(20, 126, 0.06), 18, 16, 0},
-      {softmax_of(50, 4000, 0.06), 13, widest, 0},
-      {norm_of(10, 127, true), 21, 83, 0},
-      {norm_of(8, 0, true), 20, 48, 0},
-      {norm_of(8, 0, true), 40, widest < 640 ? widest : 640, 0},
-      {norm_of(9, 90, false), 17, 50, 0},
-      {norm_of(9, 90, true), 9, widest, 0},
-      {gelu_of(7, 0.04), 37, 83, 0},
-      {gelu_of(8, 0.03), 5, 200, 0},
+      {build_softmax(12, 0, 0.04), 35, 83, 0},
+      {build_softmax(60, 3001, 0.06), 35, 83, 0},
+      {build_softmax(90, 16000, 0.06), 24, 40, 12},
+      {build_softmax(12, 0, 0.04), 19, 1, 0},
+      {build_softmax(20, 126, 0.06), 18, 16, 0},
+      {build_softmax(50, 4000, 0.06), 13, widest, 0},
+      {build_norm(10, 127, true), 21, 83, 0},
+      {build_norm(8, 0, true), 20, 48, 0},
+      {build_norm(8, 0, true), 40, widest < 640 ? widest : 640, 0},
+      {build_norm(9, 90, false), 17, 50, 0},
+      {build_norm(9, 90, true), 9, widest, 0},
+      {build_gelu(7, 0.04), 37, 83, 0},
+      {build_gelu(8, 0.03), 5, 200, 0},
   };
   memcpy(cases, all, sizeof all);
   return sizeof all / sizeof *all;
@@ -288,7 +243,7 @@ static void test_refusals(void **state) {
   hw_array array;
   hw_array_default(&array);
   assert_int_equal(network_unit_columns(&array), 0);
-  const graph_unit unit = norm_of(9, 90, true);
+  const graph_unit unit = build_norm(9, 90, true);
   graph *g = build_rows(&unit, 4, 2048, 0);
   network_options options = {.array = &array};
   assert_null(network_create(g, &options, &diag));
