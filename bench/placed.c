@@ -10,20 +10,30 @@
 
 enum { COMPILERS = 2 };
 
-bool bench_placed_run(const graph *placed, network_options lowering, uint64_t seed, bench_placed *run, wf_diag *diag) {
+static bool run(const graph *placed, network_options lowering, uint64_t seed, run_hart hart, bench_placed *to,
+                wf_diag *diag) {
   lowering.jobs = COMPILERS;
   void **inputs = quantise_random_inputs(placed, seed);
   const run_tune_request request = {.placed = placed, .options = &lowering, .inputs = (const void *const *)inputs};
-  run->net = run_tune_network(&request, diag);
+  to->net = run_tune_network(&request, diag);
   const sim_engine_options engine = {.quiet = true};
   const run_network_config config = {.engine = &sim_cycle_engine,
                                      .options = &engine,
                                      .inputs = (const void *const *)inputs,
                                      .check = true,
-                                     .hart = RUN_HART_NATIVE};
-  const bool good = run->net != NULL && run_network(run->net, &config, &run->result, diag);
+                                     .hart = hart};
+  const bool good = to->net != NULL && run_network(to->net, &config, &to->result, diag);
   quantise_free_inputs(placed, inputs);
   return good;
+}
+
+bool bench_placed_run(const graph *placed, network_options lowering, uint64_t seed, bench_placed *to, wf_diag *diag) {
+  return run(placed, lowering, seed, RUN_HART_NATIVE, to, diag);
+}
+
+bool bench_placed_run_timed(const graph *placed, network_options lowering, uint64_t seed, bench_placed *to,
+                            wf_diag *diag) {
+  return run(placed, lowering, seed, RUN_HART_TIMED, to, diag);
 }
 
 void bench_placed_release(bench_placed *run) {

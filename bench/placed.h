@@ -16,6 +16,9 @@ typedef struct bench_placed {
 // `lowering` has all that the compiler is told but the number of its processes. False after an error was reported;
 // release it in any case.
 bool bench_placed_run(const graph *placed, network_options lowering, uint64_t seed, bench_placed *run, wf_diag *diag);
+// The same with the hart's cycles, which bench_placed_run leaves out.
+bool bench_placed_run_timed(const graph *placed, network_options lowering, uint64_t seed, bench_placed *run,
+                            wf_diag *diag);
 void bench_placed_release(bench_placed *run);
 
 // A bench of generated networks: `measure` adds the rows of one, which is quantised and placed for the job's array.

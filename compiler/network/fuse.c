@@ -91,14 +91,10 @@ static double value_of(const planner *p, const compile_verdict *verdict) {
 }
 
 // Equal parts of the accumulator, or more for one of two steps, or for that between two.
-static const network_shares shares[] = {{.accumulator = {1, 1, 1, 1, 1, 1}},
-                                        {.accumulator = {3, 1}},
-                                        {.accumulator = {1, 3}},
-                                        {.accumulator = {1, 2, 1}}};
+static const network_shares shares[] = {
+    {.accumulator = {1, 1, 1, 1, 1, 1}}, {.accumulator = {3, 1}}, {.accumulator = {1, 3}}, {.accumulator = {1, 2, 1}}};
 // Of a window by its length: from which one on, and how many behind the first.
-static const struct {
-  int from, count;
-} other_shares[NETWORK_MIXED_MAX + 1] = {[2] = {1, 2}, [3] = {3, 1}};
+static const struct { int from, count; } other_shares[NETWORK_MIXED_MAX + 1] = {[2] = {1, 2}, [3] = {3, 1}};
 
 static network_shares first_shares(bool forward) {
   network_shares first = shares[0];

@@ -26,7 +26,8 @@ bool network_has_statistics(const network_unit *unit) {
 
 bool network_is_normalised(const network_unit *unit) {
   const graph_op op = unit->what.op;
-  return unit->curve == NULL && (op == GRAPH_OP_QSOFTMAX_UNIT || op == GRAPH_OP_QNORM_UNIT || op == GRAPH_OP_QGELU_UNIT);
+  return unit->curve == NULL &&
+         (op == GRAPH_OP_QSOFTMAX_UNIT || op == GRAPH_OP_QNORM_UNIT || op == GRAPH_OP_QGELU_UNIT);
 }
 
 static bool needs_zero(const network_unit *unit) { return unit->what.op == GRAPH_OP_QNORM_UNIT && !unit->what.centred; }
@@ -384,8 +385,7 @@ static void clear_mean(const filler *f) {
 static void fill(const void *context, sched_streams *s) {
   const network_normalise *n = context;
   filler f = {.n = n, .s = s};
-  const int64_t groups =
-      wf_ceil_div(n->unit->rows, (int64_t)n->rows) * wf_ceil_div(n->unit->cols, (int64_t)n->cols);
+  const int64_t groups = wf_ceil_div(n->unit->rows, (int64_t)n->rows) * wf_ceil_div(n->unit->cols, (int64_t)n->cols);
   const unit_group whole = {.rows = n->rows, .cols = n->cols};
   const sched_plan *plan = plan_of(&f, &whole, false), *offset = plan_of(&f, &whole, true);
   f.full = plan;

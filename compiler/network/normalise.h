@@ -17,8 +17,8 @@ typedef struct network_normalise {
   block_program *program;  // the caller destroys it
   hw_derived hw;
   block_norm norm;
-  bool mixed;                 // with other programs in one stream, which bring weights of theirs
-  bool transposed;            // its weights are
+  bool mixed;       // with other programs in one stream, which bring weights of theirs
+  bool transposed;  // its weights are
   uint32_t copies;
   uint32_t rows, cols;        // of a group at most
   uint32_t blocks;            // of the columns of a group

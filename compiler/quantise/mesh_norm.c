@@ -24,9 +24,7 @@ static int copies_for(double ratio) {
 
 static bool takes(const quantise_converter *c, const quantise_convert_norm *n) {
   const graph_tensor *x = &c->model->tensors[n->x];
-  // Rows that fit the normaliser go there, or stay on the hart, which is the measure of the normaliser's quality.
-  return n->centred && n->deviation.narrowest > 0 && graph_elements(x) >= WORTH &&
-         x->dim[x->rank - 1] > c->options->unit_columns;
+  return n->centred && n->deviation.narrowest > 0 && graph_elements(x) >= WORTH;
 }
 
 bool quantise_convert_mesh_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n) {

@@ -148,6 +148,12 @@ static double cycles_of_node(const graph *g, const graph_node *node) {
       return cost_fitted.hart_row * rows + cost_fitted.hart_softmax * elements;
     case GRAPH_OP_QLAYER_NORM:
       return cost_fitted.hart_row * rows + cost_fitted.hart_norm * elements;
+    case GRAPH_OP_QNORM_MESH:
+      return cost_fitted.hart_row * rows + cost_fitted.mesh_norm * elements;
+    case GRAPH_OP_QHEADROOM:
+      return cost_fitted.hart_headroom * (double)graph_elements(&g->tensors[node->inputs[0]]);
+    case GRAPH_OP_QSHARE:
+      return cost_fitted.hart_share * elements;
     case GRAPH_OP_QLUT:
       return cost_fitted.hart_table * elements;
     case GRAPH_OP_QCURVE:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax in front of a product, without normaliser: the hart finds the largest number of each row, and divides what
-// the product leaves by the sums of the rows. Between them the array moves the rows up to 127, computes the
-// exponentials as a curve, their sums and the product:
+// Softmax in front of a product, where the normaliser does not take it: the hart finds the largest number of each row,
+// and divides what the product leaves by the sums of the rows. Between them the array moves the rows up to 127,
+// computes the exponentials as a curve, their sums and the product:
 //   b = (127 - (max x | 1)) / 2,  z = x + 2 b,  e = curve of 127 e^(s (z - 127)),  y = (e V) / (e 1).
 // A row's exponentials have all of its bytes, whatever the others sum up to.
 #include <math.h>
@@ -33,8 +33,6 @@ static bool pays(const quantise_converter *c, const quantise_convert_chain *chai
   const graph_tensor *out = &c->model->tensors[c->model->nodes[chain->node].outputs[0]];
   if (x->rank < 2 || graph_elements(x) < WORTH) return false;  // fewer are not worth steps of the array
   const int64_t width = x->dim[x->rank - 1], results = out->dim[out->rank - 1];
-  // Rows that fit the normaliser go there, or stay whole on the hart, which is the measure of the normaliser's quality.
-  if (width <= c->options->unit_columns) return false;
   return SHARES_ROW + SHARES * width > ROW + (has_quarters(width) ? QUARTERS : WHOLE) * width + RESULT * results;
 }
 
