@@ -56,6 +56,7 @@ static const table tables[] = {
      {"bench", "fusion", "--nets", "resnet50,mobilenetv2"},
      true},
     {"attention", "ways to run a layer of transformers", {"bench", "attention", "--isa", "2"}, true},
+    {"optima", "layers beside the optima of a model", {"bench", "optima"}, false},
     {"schemes", "networks with kernels by cost", {"bench", "schemes"}, true},
     {"planner", "choosing the mixes of networks", {"bench", "planner"}, false},
     {"schedule-tuned",

@@ -12,9 +12,9 @@
 const bench *const bench_list[] = {&bench_all,      &bench_attention, &bench_codesign, &bench_decode,  &bench_depth,
                                    &bench_engines,  &bench_flow,      &bench_fusion,   &bench_gemmini, &bench_gradient,
                                    &bench_graph,    &bench_groups,    &bench_kernels,  &bench_learn,   &bench_model,
-                                   &bench_networks, &bench_operators, &bench_planner,  &bench_races,   &bench_rtl,
-                                   &bench_schedule, &bench_schemes,   &bench_search,   &bench_skips,   &bench_sparse,
-                                   &bench_study,    &bench_sweep,     &bench_tokens,   &bench_transfer};
+                                   &bench_networks, &bench_operators, &bench_optima,   &bench_planner, &bench_races,
+                                   &bench_rtl,      &bench_schedule,  &bench_schemes,  &bench_search,  &bench_skips,
+                                   &bench_sparse,   &bench_study,     &bench_sweep,    &bench_tokens,  &bench_transfer};
 const size_t bench_list_count = sizeof bench_list / sizeof *bench_list;
 
 const bench *bench_find(const char *name) {

@@ -44,9 +44,9 @@ if [ "$1" = --one ]; then
   exit
 fi
 
-# All, or the first of each operator and every fifth of the others.
+# All, or the first of each operator and every tenth of the others.
 choose() {
-  if [ -z "${WEFT_FEW:-}" ]; then cat; else awk -F/ '{ split($(NF - 1), word, "_") } !seen[word[2]]++ || NR % 5 == 0'; fi
+  if [ -z "${WEFT_FEW:-}" ]; then cat; else awk -F/ '{ split($(NF - 1), word, "_") } !seen[word[2]]++ || NR % 10 == 0'; fi
 }
 
 weft=$1 folder=$2 least=$3 page=${4:-}

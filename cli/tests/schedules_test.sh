@@ -32,7 +32,7 @@ other=$(cycles_of --array dim8) && carried=$(cycles_of --array dim8 --tune 2 --s
 expect 0 '^weft: schedules store: [1-9][0-9]* layers known, 0 mappings carried over' "$weft" sim $net --schedules store
 
 # ---- mixes: engine flow leaves some to engine cycle
-net="mobilenetv2 --size 96"
+net="mobilenetv2 --size 64"
 plain=$(cycles_of)
 # shellcheck disable=SC2086
 expect 0 'as the int8 reference' "$weft" sim $net --fuse auto --with flow --report -

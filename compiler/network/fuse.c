@@ -447,9 +447,10 @@ bool network_fuse(network *net, wf_diag *diag) {
   assert(net->options.tuning.judge != NULL || net->options.fuse == NETWORK_FUSE_ALL);
   network_judgements *own = net->options.judgements == NULL ? network_judgements_create() : NULL;
   planner p = {.net = net, .known = own != NULL ? own : net->options.judgements};
-  const double start = wf_process_seconds();
+  const double start = wf_process_seconds(), clock = wf_seconds();
   for (int count = 2; count <= NETWORK_MIXED_MAX; count++) judge_windows(&p, count);
   net->planning.judge_seconds = wf_process_seconds() - start;
+  net->planning.judge_clock = wf_seconds() - clock;
   const bool good = replace_steps(&p, find_cuts(&p), diag);
   network_judgements_destroy(own);
   return good;

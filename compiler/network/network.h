@@ -155,6 +155,7 @@ typedef struct network_options {
 typedef struct network_planning {
   uint64_t judged, visited;           // windows: by the judge; by the search for the cut
   double judge_seconds, cut_seconds;  // of the processor
+  double judge_clock;                 // seconds of judging by the clock
 } network_planning;
 
 typedef struct network {

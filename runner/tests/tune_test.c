@@ -77,7 +77,7 @@ static elsewhere check(const job *j, unsigned count, run_fidelity with, compile_
 
 // Leaves a mapping for test_elsewhere.
 static void test_objectives(void **state) {
-  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
+  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 4}, "gemmini-default", true);
   *(elsewhere *)*state = check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
   check(&j, 6, RUN_FIDELITY_CYCLE, COMPILE_EDP);
   check(&j, 12, RUN_FIDELITY_FLOW, COMPILE_CYCLES);
@@ -117,7 +117,7 @@ static size_t know(void *context, const map_layer *layer, map_mapping *list, siz
 
 static void test_elsewhere(void **state) {
   wf_diag diag = wf_diag_to(stderr);
-  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 2}, "gemmini-default", true);
+  job j = job_open("resnet18", &(networks_options){.seed = 1, .size = 64, .divisor = 4}, "gemmini-default", true);
   elsewhere e = *(const elsewhere *)*state;
   assert_int_not_equal(e.layer, 0);
   network_options options = tuned_options(&j, 2, RUN_FIDELITY_CYCLE, COMPILE_CYCLES);
