@@ -27,13 +27,21 @@ static const quantise_convert_chain *reader_of(const quantise_converter *c, int 
 // A row whose quarters are worth a step.
 static bool has_quarters(int64_t width) { return width % 4 == 0 && width >= 64; }
 
+// Columns of a row that has quarters, or is worth to be made wider until it has; quarters of whole words of the hart.
+static int64_t width_in_quarters(int64_t width) {
+  enum { LEAST = 128, QUARTERS_OF_WORDS = 32 };
+  if (width % 4 == 0 || width < LEAST) return width;
+  return (width + QUARTERS_OF_WORDS - 1) / QUARTERS_OF_WORDS * QUARTERS_OF_WORDS;
+}
+
 // Cycles of the hart and the array for a row of scores and the row behind the product, both ways (docs/networks.md).
 static bool pays(const quantise_converter *c, const quantise_convert_chain *chain, const graph_tensor *x) {
-  enum { SHARES_ROW = 300, SHARES = 12, ROW = 250, QUARTERS = 2, WHOLE = 4, RESULT = 11, WORTH = 2048 };
+  enum { SHARES_ROW = 300, SHARES = 12, ROW = 250, QUARTERS = 2, WIDER = 3, WHOLE = 4, RESULT = 11, WORTH = 2048 };
   const graph_tensor *out = &c->model->tensors[c->model->nodes[chain->node].outputs[0]];
   if (x->rank < 2 || graph_elements(x) < WORTH) return false;  // fewer are not worth steps of the array
   const int64_t width = x->dim[x->rank - 1], results = out->dim[out->rank - 1];
-  return SHARES_ROW + SHARES * width > ROW + (has_quarters(width) ? QUARTERS : WHOLE) * width + RESULT * results;
+  const int64_t largest = has_quarters(width) ? QUARTERS : has_quarters(width_in_quarters(width)) ? WIDER : WHOLE;
+  return SHARES_ROW + SHARES * width > ROW + largest * width + RESULT * results;
 }
 
 static int bytes_of(quantise_converter *c, const char *name, const int64_t dims[2], int8_t value) {
@@ -58,12 +66,30 @@ static int reshaped(quantise_converter *c, const char *name, int from, int rank,
   return to;
 }
 
+// Rows with columns of the least number behind them.
+static int widened(quantise_converter *c, const char *name, int from, const graph_tensor *x, int64_t width) {
+  int64_t dims[GRAPH_RANK_MAX], pads[2 * GRAPH_RANK_MAX] = {0};
+  const int64_t twice = 2 * x->rank;
+  memcpy(dims, x->dim, sizeof dims);
+  dims[x->rank - 1] = width;
+  pads[twice - 1] = width - x->dim[x->rank - 1];
+  const int to = quantise_rewrite_tensor(c->out, name, ".wider", GRAPH_I8, x->rank, dims);
+  const char *wider = c->out->tensors[to].name;
+  const int amounts =
+      quantise_convert_constant(c, wf_arena_format(c->arena, "%s.pads", wider), GRAPH_I64, 1, &twice, pads);
+  const int value = quantise_convert_constant(c, wf_arena_format(c->arena, "%s.value", wider), GRAPH_I8, 0, NULL,
+                                              &(int8_t){INT8_MIN});
+  quantise_convert_emit(c, GRAPH_OP_PAD, wider, (int[]){from, amounts, value}, 3, to);
+  return to;
+}
+
 // The largest numbers of every four of a row, again and again: its quarters are channels of 2 x 2 pixels, which the
 // array pools at 0.3 cycles an element where the hart takes 2.5.
 static int largest_of_quarters(quantise_converter *c, const char *name, int from, const graph_tensor *x) {
-  int64_t width = x->dim[x->rank - 1];
-  const int64_t rows = graph_elements(x) / width;
+  int64_t width = width_in_quarters(x->dim[x->rank - 1]);
+  const int64_t rows = graph_elements(x) / x->dim[x->rank - 1];
   if (!has_quarters(width)) return from;
+  if (width != x->dim[x->rank - 1]) from = widened(c, name, from, x, width);
   while (has_quarters(width)) {
     width /= 4;
     from = reshaped(c, name, from, 4, (int64_t[]){1, 2 * rows, 2, width});
