@@ -6,6 +6,7 @@
 // Every node of every way is compared with the int8 reference of its own way: bytes of the hart and of the normaliser
 // differ.
 #include "base/alloc.h"
+#include "base/number.h"
 #include "bench/bench.h"
 #include "bench/placed.h"
 #include "compiler/network/unit.h"
@@ -57,18 +58,26 @@ typedef struct measured {
 
 // ---- one way
 
-// Rows of softmax that are left to the hart.
-static const char *left_to_hart(const graph *placed, const hw_array *array, wf_arena *arena) {
-  for (int n = 0; n < placed->node_count; n++) {
-    const graph_node *node = &placed->nodes[n];
-    if (node->op != GRAPH_OP_QSOFTMAX && node->op != GRAPH_OP_QHEADROOM) continue;
-    const graph_tensor *x = &placed->tensors[node->inputs[0]];
-    const int64_t cols = x->dim[x->rank - 1], most = network_unit_columns(array);
-    if (cols <= most) return "softmax is the hart's: it loses less";
-    return wf_arena_format(arena, "softmax is the hart's: rows of %lld columns, the normaliser takes %lld",
-                           (long long)cols, (long long)most);
+// The columns of the widest rows of softmax.
+static int64_t widest_softmax(const graph *model) {
+  int64_t cols = 0;
+  for (int n = 0; n < model->node_count; n++) {
+    const graph_tensor *x = &model->tensors[model->nodes[n].inputs[0]];
+    if (model->nodes[n].op == GRAPH_OP_SOFTMAX) cols = wf_max(cols, x->dim[x->rank - 1]);
   }
-  return NULL;
+  return cols;
+}
+
+// Why rows of softmax are left to the hart; NULL: none are.
+static const char *left_to_hart(const graph *placed, int64_t cols, const hw_array *array, wf_arena *arena) {
+  const int64_t most = network_unit_columns(array);
+  bool left = false;
+  for (int n = 0; n < placed->node_count; n++)
+    left |= placed->nodes[n].op == GRAPH_OP_QSOFTMAX || placed->nodes[n].op == GRAPH_OP_QHEADROOM;
+  if (!left) return NULL;
+  if (cols <= most) return "softmax is the hart's: it loses less";
+  return wf_arena_format(arena, "softmax is the hart's: rows of %lld columns, the normaliser takes %lld",
+                         (long long)cols, (long long)most);
 }
 
 static void take_result(const network *net, const run_network_result *r, const hw_array *array, measured *m) {
@@ -87,10 +96,11 @@ static bool run_way(const bench_job *job, int number, const hw_array *array, int
   if (model == NULL) return false;
   const quantise_options how = {
       .seed = o->seed, .int8_ends = true, .unit_columns = ways[way].normaliser ? network_unit_columns(array) : 0};
+  const int64_t cols = widest_softmax(model);
   graph *placed = quantise_network(model, &how, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return false;
-  *m = (measured){.why = ways[way].normaliser ? left_to_hart(placed, array, arena) : NULL};
+  *m = (measured){.why = ways[way].normaliser ? left_to_hart(placed, cols, array, arena) : NULL};
   const network_options lowering = {
       .array = array, .tuning.judge = run_judge, .fuse = ways[way].fuse, .overlap = ways[way].overlap};
   bench_placed run = {0};
