@@ -20,6 +20,7 @@ enum { GROUP = 8 };
 static inline void numbers_there(float *v) { __asm__("" : HART_GROUP("+f", v)); }
 static inline void doubles_there(double *v) { __asm__("" : HART_GROUP("+f", v)); }
 static inline void wholes_there(int64_t *v) { __asm__("" : HART_GROUP("+r", v)); }
+static inline void number_there(float *v) { __asm__("" : "+f"(*v)); }
 
 // fmin and fmax take the number of two operands; the compiler would not use them.
 static inline void not_above(float *v, float limit) {
@@ -45,6 +46,7 @@ static inline int64_t nearest(float x) {
 static inline void numbers_there(float *v) { (void)v; }
 static inline void doubles_there(double *v) { (void)v; }
 static inline void wholes_there(int64_t *v) { (void)v; }
+static inline void number_there(float *v) { (void)v; }
 static inline void not_above(float *v, float limit) { EACH v[j] = v[j] < limit ? v[j] : limit; }
 static inline void not_below(float *v, float limit) { EACH v[j] = v[j] > limit ? v[j] : limit; }
 static inline int64_t nearest(float x) { return __builtin_lrintf(x); }
