@@ -62,8 +62,9 @@ typedef struct measured {
 static int64_t widest_softmax(const graph *model) {
   int64_t cols = 0;
   for (int n = 0; n < model->node_count; n++) {
+    if (model->nodes[n].op != GRAPH_OP_SOFTMAX) continue;
     const graph_tensor *x = &model->tensors[model->nodes[n].inputs[0]];
-    if (model->nodes[n].op == GRAPH_OP_SOFTMAX) cols = wf_max(cols, x->dim[x->rank - 1]);
+    cols = wf_max(cols, x->dim[x->rank - 1]);
   }
   return cols;
 }
