@@ -28,7 +28,7 @@ typedef struct table {
 #define SIMULATED_METHODS "default,default-tuned,random,bayes,genetic,published,descent"
 
 static const table tables[] = {
-    {"kernels", "compiled kernels on bench_published shapes", {"bench", "kernels"}, false},
+    {"kernels", "compiled kernels on published shapes", {"bench", "kernels"}, false},
     {"kernels-tuned",
      "compiled products with the fastest of the mapper's 64 best mappings",
      {"bench", "kernels", "--set", "gemm", "--tune", "64"},
