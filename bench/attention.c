@@ -52,6 +52,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 typedef struct measured {
   uint64_t cycles, hart_cycles, kept_bytes, wrong;
   double energy_uj;
+  bool has_energy;
   int mixes;
   const char *why;  // rows are the hart's though the way says the normaliser; NULL: none are
 } measured;
@@ -76,14 +77,16 @@ static const char *left_to_hart(const graph *placed, int64_t cols, const hw_arra
   for (int n = 0; n < placed->node_count; n++)
     left |= placed->nodes[n].op == GRAPH_OP_QSOFTMAX || placed->nodes[n].op == GRAPH_OP_QHEADROOM;
   if (!left) return NULL;
-  if (cols <= most) return "softmax is the hart's: it loses less";
+  if (cols <= most) return "softmax is the hart's: its mask or gains do not fit, or the choice's 1 dB says so";
   return wf_arena_format(arena, "softmax is the hart's: rows of %lld columns, the normaliser takes %lld",
                          (long long)cols, (long long)most);
 }
 
 static void take_result(const network *net, const run_network_result *r, const hw_array *array, measured *m) {
   *m = (measured){.cycles = r->cycles, .hart_cycles = r->host_cycles, .wrong = r->wrong, .why = m->why};
-  if (r->has_units) m->energy_uj = sim_figures_of(&r->units, &r->hart, array).energy_pj / 1e6;
+  const sim_figures figures = r->has_units ? sim_figures_of(&r->units, &r->hart, array) : (sim_figures){0};
+  m->has_energy = figures.has_energy;
+  m->energy_uj = figures.energy_pj / 1e6;
   for (int s = 0; s < net->step_count; s++) m->mixes += net->steps[s].parts > 1;
   for (int b = 0; b < net->buffer_count; b++)
     if (net->buffers[b].forwarded) m->kept_bytes += net->buffers[b].bytes;
@@ -133,8 +136,8 @@ static void add_rows(bench_table *table, const char *name, const measured *m) {
     if (m[w].cycles < m[best].cycles) best = w;
   for (int w = 0; w < WAYS; w++)
     BENCH_ROW(table, bench_text(name), bench_text(ways[w].name), bench_count(m[w].cycles),
-              bench_count(m[w].hart_cycles), bench_real(m[w].energy_uj), bench_count((uint64_t)m[w].mixes),
-              bench_count(m[w].kept_bytes), bench_text(w == best ? "*" : ""),
+              bench_count(m[w].hart_cycles), bench_if(m[w].has_energy, bench_real(m[w].energy_uj)),
+              bench_count((uint64_t)m[w].mixes), bench_count(m[w].kept_bytes), bench_text(w == best ? "*" : ""),
               bench_text(m[w].wrong != 0    ? "WRONG"
                          : m[w].why == NULL ? ""
                                             : m[w].why));

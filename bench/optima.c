@@ -5,6 +5,7 @@
 // sizes and energies of gemmini-default: cycles are the larger of the mesh's and main memory's, without fills and
 // latency, softmax takes 16 elements a cycle, and both memories are used whole. Ours are mapped for energy x delay and
 // run on engine cycle; energy is the array's as such models count it, every byte of its port from main memory.
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -83,6 +84,7 @@ static bool measure(const bench_job *job, int number, figures *f) {
   if (own.array == NULL) own.array = rows[number].array;
   if (!bench_load_array(&own, &array)) return false;
   const char *text = text_of(rows[number].kernel);
+  assert(text != NULL);  // kernels travel in the program
   compile_request request = {.file = rows[number].kernel,
                              .text = text,
                              .length = strlen(text),
