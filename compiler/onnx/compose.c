@@ -59,10 +59,13 @@ int onnx_compose_constant(onnx_composer *c, graph_type type, int rank, const int
 
 int onnx_compose_number(onnx_composer *c, graph_type type, double value) {
   int64_t bytes = 0;
-  if (graph_is_real(type))
-    graph_put_real(type, &bytes, 0, value);
-  else
-    graph_put_int(type, &bytes, 0, (int64_t)value);
+  graph_put_real(type, &bytes, 0, value);
+  return onnx_compose_constant(c, type, 0, NULL, &bytes);
+}
+
+int onnx_compose_integer(onnx_composer *c, graph_type type, int64_t value) {
+  int64_t bytes = 0;
+  graph_put_int(type, &bytes, 0, value);
   return onnx_compose_constant(c, type, 0, NULL, &bytes);
 }
 
@@ -135,10 +138,11 @@ static int loss_of(onnx_composer *c, int x) {
   int target = onnx_compose_input(c, 1), weight = onnx_compose_input(c, 2), ignored = GRAPH_NONE;
   if (c->failed || !is_loss(c, x, target)) return GRAPH_NONE;
   const graph_type index = onnx_compose_tensor(c, target)->type, real = onnx_compose_tensor(c, x)->type;
-  if (graph_find_attribute(&c->n->to, "ignore_index") != NULL) {
-    const int64_t ignore = graph_int(&c->n->to, "ignore_index", 0);
-    ignored = onnx_compose_binary(c, GRAPH_OP_EQUAL, target, onnx_compose_number(c, index, (double)ignore));
-    target = choose(c, ignored, onnx_compose_number(c, index, 0), target);
+  const int64_t ignore = graph_int(&c->n->to, "ignore_index", 0);
+  const bool can_be = index == GRAPH_I64 || (int32_t)ignore == ignore;  // else no target equals it
+  if (can_be && graph_find_attribute(&c->n->to, "ignore_index") != NULL) {
+    ignored = onnx_compose_binary(c, GRAPH_OP_EQUAL, target, onnx_compose_integer(c, index, ignore));
+    target = choose(c, ignored, onnx_compose_integer(c, index, 0), target);
     if (weight == GRAPH_NONE)
       weight = choose(c, ignored, onnx_compose_number(c, real, 0), onnx_compose_number(c, real, 1));
     else

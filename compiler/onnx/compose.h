@@ -39,7 +39,9 @@ int onnx_compose_unary(onnx_composer *c, graph_op op, int x);
 int onnx_compose_binary(onnx_composer *c, graph_op op, int a, int b);
 // Constants: their data is copied.
 int onnx_compose_constant(onnx_composer *c, graph_type type, int rank, const int64_t *dim, const void *data);
-int onnx_compose_number(onnx_composer *c, graph_type type, double value);  // one number without dimensions
+// One number without dimensions.
+int onnx_compose_number(onnx_composer *c, graph_type type, double value);
+int onnx_compose_integer(onnx_composer *c, graph_type type, int64_t value);
 int onnx_compose_reshape(onnx_composer *c, int x, int rank, const int64_t *dim);
 // With one attribute.
 int onnx_compose_along(onnx_composer *c, graph_op op, int x, int64_t axis);  // `axis`

@@ -142,6 +142,38 @@ static void normalises_groups(void **state) {
   }
 }
 
+// ---- losses
+
+static void loss(int type, int64_t target, int64_t ignore, float expected) {
+  built b;
+  build_start(&b, 17);
+  build_input(&b, "x", 2, (const int64_t[]){2, 2});
+  Onnx__TensorProto *t = build_constant(&b, "t", 2);
+  t->data_type = type;
+  t->has_raw_data = 1;
+  const bool wide = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+  t->raw_data = (ProtobufCBinaryData){wide ? 16 : 8, wf_arena_alloc(b.arena, 16, 8)};
+  for (int i = 0; i < 2; i++) {
+    const int64_t value = i == 0 ? target : 1;
+    memcpy(t->raw_data.data + (wide ? 8 * i : 4 * i), &value, wide ? 8 : 4);
+  }
+  Onnx__NodeProto *node = build_node(&b, (text_node){"NegativeLogLikelihoodLoss", "x,t", "y"});
+  build_set_int(&b, node, "ignore_index", ignore);
+  build_output(&b, "y");
+  build_expect(&b, (const float[]){1, 2, 3, 5}, &expected, 1);
+}
+
+// Of the two targets, the second one is 1 and its loss -5.
+static void ignores_one_class(void **state) {
+  (void)state;
+  const int i32 = ONNX__TENSOR_PROTO__DATA_TYPE__INT32, i64 = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+  const int64_t far[] = {INT64_MAX, INT64_MIN, INT64_C(0x100000001), -100};
+  for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) loss(i64, far[i], far[i], -5);
+  loss(i64, 0, INT64_MAX, -3);
+  loss(i32, -100, -100, -5);
+  loss(i32, 0, INT64_C(0x100000000), -3);  // its low half is 0, yet no target of 32 bits is equal
+}
+
 // ---- If
 
 // The last node becomes a branch with that one result.
@@ -224,6 +256,7 @@ int main(void) {
       cmocka_unit_test(reads_numbers_of_16_bits), cmocka_unit_test(composes_qlinear_operators),
       cmocka_unit_test(composes_products),        cmocka_unit_test(normalises_groups),
       cmocka_unit_test(chooses_while_it_runs),    cmocka_unit_test(ends_in_front_of_what_is_refused),
+      cmocka_unit_test(ignores_one_class),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
