@@ -162,9 +162,7 @@ bool run_hart_step(run_machine *m, const network_step *step, run_step_result *re
     result->cycles += ((const uint64_t *)(const void *)arch_memory_at(m->memory, m->batch, 24))[2];
   }
   result->timed = true;
-  if (step->part_count > 0) {
-    m->array_ran = true;
-    result->macs = run_machine_macs(m, step);
-  }
+  if (step->part_count > 0) result->macs = run_machine_macs(m, step);
+  if (step->part_count > 0 || step->calls[0].call.op == WEFT_HOST_QLEAVE) m->array_ran = true;
   return true;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/network/held.h"
 #include "runner/machine.h"
 
 // ---- tensors
@@ -153,12 +154,34 @@ static bool part_steps(run_machine *m, const network_step *step, run_step_result
   return true;
 }
 
+// Calls of the hart that give commands, as a program that has them.
+static bool leave(run_machine *m, const network_call *call, const struct weft_host_call *placed) {
+  command_program *program = network_held_leave(placed, m->net->options.array);
+  const command_layout layout = {(const uint64_t[]){network_address(m->net, call->place[0])}};
+  run_result run;
+  const bool good =
+      command_prove(program, m->diag) && run_session_run(m->session, program, &layout, &run, m->diag);
+  command_destroy(program);
+  return good;
+}
+
+static bool leave_step(run_machine *m, const network_step *step, const struct weft_host_call *calls) {
+  for (int c = 0; c < step->call_count; c++)
+    if (!leave(m, &step->calls[c], &calls[c])) return false;
+  return true;
+}
+
 static bool native_step(run_machine *m, const network_step *step) {
   struct weft_host_call *calls = WF_NEW_ARRAY((size_t)step->call_count + 1, struct weft_host_call);
   for (int c = 0; c < step->call_count; c++) {
     calls[c] = step->calls[c].call;
     for (int o = 0; o < WEFT_HOST_OPERANDS; o++)
       if (step->calls[c].place[o].buffer >= 0) calls[c].operand[o].data = run_machine_at(m, step->calls[c].place[o], 1);
+  }
+  if (step->calls[0].call.op == WEFT_HOST_QLEAVE) {
+    const bool good = leave_step(m, step, calls);
+    wf_free(calls);
+    return good;
   }
   const enum weft_host_status status = weft_host_run_all(calls, (size_t)step->call_count);
   wf_free(calls);

@@ -43,9 +43,10 @@ bool graph_infer_qshare(graph_call *c) {
   return graph_call_result(c, 0, GRAPH_I8, c->in[0]->rank, c->in[0]->dim);
 }
 
-static int8_t floor_byte(float value) {
+// As the array's stores do.
+static int8_t nearest_byte(float value) {
   if (!(value < INT8_MAX)) return INT8_MAX;
-  return (int8_t)(value < INT8_MIN ? INT8_MIN : floorf(value));
+  return (int8_t)(value < INT8_MIN ? INT8_MIN : rintf(value));
 }
 
 bool graph_run_qshare(graph_call *c) {
@@ -55,7 +56,7 @@ bool graph_run_qshare(graph_call *c) {
   int8_t *y = c->to[0];
   for (int64_t i = 0; i < count; i++) {
     const int32_t sum = sums[i / width];
-    y[i] = floor_byte(fmaf((float)x[i], sum == 0 ? 0 : scale / (float)sum, 0.5f));
+    y[i] = nearest_byte((sum == 0 ? 0 : scale / (float)sum) * (float)x[i]);
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "compiler/network/held.h"
 #include "compiler/network/private.h"
 
 // ---- refusals
@@ -128,11 +129,13 @@ static int find_unit_kernel(network_lowering *l, const network_unit *unit) {
     if (net->kernels[k].unit != NULL && network_unit_equal(net->kernels[k].unit, unit)) return k;
   network_unit *kept = WF_ARENA_NEW(net->arena, network_unit);
   *kept = *unit;
+  if (unit->held != NULL) kept->held = memcpy(WF_ARENA_NEW(net->arena, network_held), unit->held, sizeof *unit->held);
   const graph_unit *what = &unit->what;
-  const char *gains = unit->curve != NULL ? wf_arena_format(net->arena, "%d ramps", unit->curve->count)
-                      : what->offset != 0 ? wf_arena_format(net->arena, "%d offset=%d", what->gain[0], what->offset)
-                      : what->two_copies  ? wf_arena_format(net->arena, "%d,%d", what->gain[0], what->gain[1])
-                                          : wf_arena_format(net->arena, "%d", what->gain[0]);
+  const char *gains = unit->held != NULL    ? wf_arena_format(net->arena, "0 depth=%lld", (long long)unit->held->depth)
+                      : unit->curve != NULL ? wf_arena_format(net->arena, "%d ramps", unit->curve->count)
+                      : what->offset != 0   ? wf_arena_format(net->arena, "%d offset=%d", what->gain[0], what->offset)
+                      : what->two_copies    ? wf_arena_format(net->arena, "%d,%d", what->gain[0], what->gain[1])
+                                            : wf_arena_format(net->arena, "%d", what->gain[0]);
   size_t count = (size_t)net->kernel_count;
   *WF_ARENA_PUSH(net->arena, net->kernels, count, &net->kernel_room) =
       (network_kernel){.unit = kept,

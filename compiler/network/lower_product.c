@@ -206,6 +206,7 @@ static bool multiply_pairs(network_lowering *l, product *p) {
 
 bool network_lower_product(network_lowering *l) {
   product p = {0};
+  if (network_lower_is_held(l, l->node)) return true;  // the reader has the steps
   if (!product_of(l, &p)) return false;
   const map_layer *map = &p.layer.map;
   const int64_t batch = p.batch_a > p.batch_b ? p.batch_a : p.batch_b;

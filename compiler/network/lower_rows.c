@@ -145,6 +145,8 @@ bool network_lower_qheadroom(network_lowering *l) {
 
 bool network_lower_qshare(network_lowering *l) {
   network_lower_view x, y, sums;
+  const graph_node *maker = l->maker[l->node->inputs[0]];
+  if (maker != NULL && network_lower_is_held(l, maker)) return network_lower_held(l, maker);
   if (!network_lower_view_of(l, l->node->inputs[0], &x) || !network_lower_view_of(l, l->node->inputs[1], &sums) ||
       !network_lower_strided_result(l, &y))
     return false;

@@ -94,6 +94,7 @@ struct network_step {
   const graph_node **also;  // nodes besides `node` that a step of several mixed kernels completes
   int also_count;
   bool edge;           // turns the network's input or output into or out of int8
+  bool held;           // of the array: its sums stay in the accumulator for the step behind it
   bool makes;          // the last step of its node: the node's outputs are there
   network_step *part;  // of steps that hart and array do at one time (overlap/overlap.h): these; NULL: it is none
   int part_count;

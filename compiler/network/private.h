@@ -154,6 +154,10 @@ bool network_lower_is_batched(const network_lowering *l, const graph_node *produ
 // The QWiden4 that a tensor is the result of, by another name or with dimensions exchanged in place: it is in memory as
 // what that node reads, and nowhere else (lower_packed.c). NULL: there is none.
 const graph_node *network_lower_packed(const network_lowering *l, int tensor);
+// Whether the sums of a product stay in the accumulator until they leave it as the result of the QShare behind it; and
+// the steps of that QShare, the node at hand, and its product (lower_held.c).
+bool network_lower_is_held(const network_lowering *l, const graph_node *product);
+bool network_lower_held(network_lowering *l, const graph_node *product);
 // Merges dimensions that are one to all operands: fewer loops for the hart. Those from `outer` on stay apart from the
 // others.
 void network_lower_squeeze(network_call *call);

@@ -7,12 +7,15 @@
 #include "compiler/network/curve.h"
 #include "compiler/network/curve_row.h"
 #include "compiler/network/gate.h"
+#include "compiler/network/held.h"
 #include "compiler/network/mesh_norm.h"
 #include "compiler/network/multiply.h"
 #include "compiler/network/normalise.h"
 
 bool network_unit_equal(const network_unit *a, const network_unit *b) {
   const graph_unit *x = &a->what, *y = &b->what;
+  if (a->held != NULL || b->held != NULL)
+    return a->held != NULL && b->held != NULL && memcmp(a->held, b->held, sizeof *a->held) == 0;
   if (a->curve != NULL || b->curve != NULL)
     return a->curve != NULL && b->curve != NULL && a->rows == b->rows && a->cols == b->cols &&
            graph_curve_equal(a->curve, b->curve);
@@ -23,7 +26,8 @@ bool network_unit_equal(const network_unit *a, const network_unit *b) {
 }
 
 const char *network_unit_name(const network_unit *unit) {
-  return unit->is_row                              ? "curve_row"
+  return unit->held != NULL                        ? "held_product"
+         : unit->is_row                            ? "curve_row"
          : unit->curve != NULL                     ? "curve"
          : unit->what.op == GRAPH_OP_QSOFTMAX_UNIT ? "softmax_unit"
          : unit->what.op == GRAPH_OP_QNORM_UNIT    ? "norm_unit"
@@ -33,6 +37,7 @@ const char *network_unit_name(const network_unit *unit) {
 }
 
 command_program *network_unit_program(const network_unit *unit, const hw_array *array, wf_diag *diag) {
+  if (unit->held != NULL) return network_held_program(unit, array);
   if (unit->is_row) return network_curve_row_program(unit, array);
   if (unit->curve != NULL) return network_curve_program(unit, array, diag);
   if (unit->what.op == GRAPH_OP_QNORM_MESH) return network_mesh_norm_program(unit, array);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for rows of int8 that are no layers, and how they are described: rows in the normaliser (normalise.h), and
-// rows on the mesh (curve.h, curve_row.h, gate.h, mesh_norm.h, multiply.h).
+// rows on the mesh (curve.h, curve_row.h, gate.h, held.h, mesh_norm.h, multiply.h).
 #ifndef COMPILER_NETWORK_UNIT_H
 #define COMPILER_NETWORK_UNIT_H
 
@@ -11,8 +11,9 @@
 // Rows of a node, all of them one after the other in memory.
 typedef struct network_unit {
   graph_unit what;
-  const graph_curve *curve;  // a curve instead (curve.h), or NULL
-  bool is_row;               // of few elements (curve_row.h)
+  const graph_curve *curve;         // a curve instead (curve.h), or NULL
+  bool is_row;                      // of few elements (curve_row.h)
+  const struct network_held *held;  // a product whose sums stay instead (held.h), or NULL
   int64_t rows, cols;
 } network_unit;
 

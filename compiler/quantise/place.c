@@ -134,7 +134,7 @@ static const struct {
     {GRAPH_OP_QHEADROOM, GRAPH_ON_HOST, "the array has no largest of a row"},
     {GRAPH_OP_QCELL, GRAPH_ON_HOST, "the array has no tables"},
     {GRAPH_OP_QHIDDEN, GRAPH_ON_HOST, "the array has no tables"},
-    {GRAPH_OP_QSHARE, GRAPH_ON_HOST, "the array has one factor for all rows"},
+    {GRAPH_OP_QSHARE, GRAPH_ON_HOST, "the hart gives each row its factor"},
     {GRAPH_OP_QUANTIZE, GRAPH_ON_HOST, "float numbers"},
     {GRAPH_OP_DEQUANTIZE, GRAPH_ON_HOST, "float numbers"},
     {GRAPH_OP_REQUANTIZE, GRAPH_ON_HOST, "scales per channel or a zero point"},

@@ -40,6 +40,9 @@ host_visit *host_cells_visit(const struct weft_host_call *call);
 host_visit *host_qnorm_visit(const struct weft_host_call *call);
 bool host_qrows_run(const struct weft_host_call *call, const struct host_place *start, enum weft_host_status *status);
 
+// QLEAVE; WEFT_HOST_NO_SUCH_OP where there is no array.
+enum weft_host_status host_leave_run(const struct weft_host_call *call, const struct host_place *start);
+
 // TURNS, and the calls behind it; WEFT_HOST_NO_SUCH_OP where there is no array.
 enum weft_host_status host_turns_run(struct weft_host_call *calls);
 // A call becomes the part of it that a turn says.

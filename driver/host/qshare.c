@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of sums times a number that is divided by one sum per row, to int8: what is left of a softmax whose exponentials
-// the array computes. The conversion to int32 is the one that saturates: its highest byte is the result.
+// the array computes.
 #include "group.h"
 #include "private.h"
-#include "weft/host_math.h"
-
-enum { RESULT_SHIFT = 24 };
-
-static const float half = 1 << (RESULT_SHIFT - 1);
 
 __attribute__((always_inline)) static inline void share_group(int8_t *to, const int32_t *from, float one) {
   int64_t x[GROUP];
@@ -16,19 +11,21 @@ __attribute__((always_inline)) static inline void share_group(int8_t *to, const 
   wholes_there(x);
   EACH v[j] = (float)(int32_t)x[j];
   numbers_there(v);
-  EACH v[j] = __builtin_fmaf(v[j], one, half);
+  EACH v[j] *= one;
   numbers_there(v);
-  EACH x[j] = lowest(v[j]);
-  wholes_there(x);
-  EACH x[j] >>= RESULT_SHIFT;
-  EACH to[j] = (int8_t)x[j];
+  not_above(v, INT8_MAX);
+  not_below(v, INT8_MIN);
+  put_group(to, v);
 }
 
 void host_qshare_row(int8_t *to, const int32_t *from, int64_t count, int32_t sum, float number) {
-  float one = (1 << RESULT_SHIFT) * (number / (float)sum);
+  float one = number / (float)sum;
   number_there(&one);  // a row takes its time whatever its sum
   if (sum == 0) one = 0;
   int64_t i = 0;
   for (; i + GROUP <= count; i += GROUP) share_group(to + i, from + i, one);
-  for (; i < count; i++) to[i] = (int8_t)(lowest(__builtin_fmaf((float)from[i], one, half)) >> RESULT_SHIFT);
+  for (; i < count; i++) {
+    const float v = (float)from[i] * one;
+    to[i] = (int8_t)nearest(v > INT8_MAX ? INT8_MAX : v < INT8_MIN ? INT8_MIN : v);
+  }
 }

@@ -73,6 +73,7 @@ enum weft_host_status weft_host_run(const struct weft_host_call *call) {
   struct host_place start;
   for (unsigned o = 0; o < WEFT_HOST_OPERANDS; o++) start.at[o] = call->operand[o].data;
   enum weft_host_status status;
+  if (call->op == WEFT_HOST_QLEAVE) return host_leave_run(call, &start);
   if (call->op >= WEFT_HOST_QSOFTMAX && host_qrows_run(call, &start, &status)) return status;
   host_row *row = find_row(call);
   if (row != NULL) return run_rows(call, row, &start);

@@ -83,12 +83,21 @@ static void use_operands(scheduler *s, buffer_users *users, int number, bool wri
       if ((o == 0) == writes) use(s, users, step->calls[c].place[o], number, writes);
 }
 
+// A product whose sums stay waits for all that the step behind it needs, which follows it at once.
+static void use_behind(scheduler *s, buffer_users *users, int number) {
+  if (!s->net->steps[number].held) return;
+  const network_step *leaves = &s->net->steps[number + 1];
+  for (int c = 0; c < leaves->call_count; c++)
+    for (int o = 0; o < WEFT_HOST_OPERANDS; o++) use(s, users, leaves->calls[c].place[o], number, o == 0);
+}
+
 static void find_edges(scheduler *s) {
   buffer_users *users = WF_ARENA_ARRAY(s->arena, (size_t)s->net->buffer_count + 1, buffer_users);
   for (int b = 0; b < s->net->buffer_count; b++) users[b].writer = -1;
   for (int n = 0; n < s->net->step_count; n++) {
     use_operands(s, users, n, false);
     use_operands(s, users, n, true);
+    use_behind(s, users, n);
   }
 }
 
@@ -161,6 +170,7 @@ static void end_slot(scheduler *s) {
 static void put_alone(scheduler *s, int step) {
   put(s, step, DONE);
   end_slot(s);
+  if (s->net->steps[step].held) put_alone(s, step + 1);
 }
 
 // Both sides in turn, the one that is behind next, while it has a step.

@@ -8,7 +8,7 @@
 
 #include "base/test.h"
 #include "compiler/graph/repeat.h"
-#include "compiler/network/tests/build.h"
+#include "compiler/network/tests/build_held.h"
 #include "compiler/network/tests/slots.h"
 #include "runner/network.h"
 #include "sim/run.h"
@@ -168,9 +168,17 @@ static void test_first_blocks_full(void **state) {
   check_network(build_residual(blocks, 64, 224), "dim8");
 }
 
+// The hart has rows of sums stored, in several runs.
+static void test_held(void **state) {
+  (void)state;
+  const build_held_sizes n = {1, 6, 49, 40, 49};
+  check_network(build_held(&n, 0.8F), "dim8");
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest small[] = {cmocka_unit_test(test_residual), cmocka_unit_test(test_attention),
-                                     cmocka_unit_test(test_forwarded), cmocka_unit_test(test_overlap)};
+                                     cmocka_unit_test(test_held), cmocka_unit_test(test_forwarded),
+                                     cmocka_unit_test(test_overlap)};
   const struct CMUnitTest blocks[] = {cmocka_unit_test(test_first_blocks)};
   const struct CMUnitTest full[] = {cmocka_unit_test(test_first_blocks_full)};
   const char *which = argc > 2 ? argv[2] : "small";

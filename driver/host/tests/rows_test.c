@@ -157,7 +157,7 @@ static void test_qshare(void **state) {
   assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
   for (int i = 0; i < ROWS * ROW; i++) {
     const float one = sums[i / ROW] == 0 ? 0 : 0.75F / (float)sums[i / ROW];
-    const float value = floorf(fmaf((float)x[i], one, 0.5F));
+    const float value = rintf((float)x[i] * one);
     assert_int_equal(to[i], value > 127 ? 127 : value < -128 ? -128 : (int)value);
   }
 }
