@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/tasks.h"
 #include "compiler/graph/repeat.h"
+#include "compiler/network/held.h"
 #include "compiler/network/mappings.h"
 #include "compiler/network/unit.h"
 #include "compiler/onnx/onnx.h"
@@ -148,6 +149,8 @@ static bool set_normaliser(weft_session *s, const weft_network_options *o, api_j
     return api_refuse(s, "normaliser on: array %s has none that networks can use", job->array.array.name), false;
   job->quantise.unit_columns = word == 1 ? 0 : columns;
   job->quantise.gate = job->array.array.units.gate;
+  job->quantise.bytes_only = !job->array.array.accumulator.full_reads;
+  job->quantise.row_scales = network_held_fits(1, 1, &job->array.array);
   job->quantise.choice = &job->choice;
   return true;
 }

@@ -184,7 +184,7 @@ static bool has_sums(const network_lowering *l) {
   const graph_tensor *x = network_lower_input(l, 0);
   for (int i = 1; i < 3; i++)
     if (network_lower_has(l->node, i) && !is_moderate(network_lower_input(l, i))) return false;
-  return graph_elements(x) >= SUMS_WORTH;
+  return l->array->accumulator.full_reads && graph_elements(x) >= SUMS_WORTH;
 }
 
 // An array step whose products are not the network's.
@@ -318,7 +318,8 @@ static void mesh_norm_by_hart(network_lowering *l) {
 
 bool network_lower_qnorm_mesh(network_lowering *l) {
   const int copies = (int)(graph_int(l->node, "most", 0) / INT8_MAX);
-  if (graph_elements(network_lower_input(l, 0)) == 0 || !network_mesh_norm_fits(copies, l->array)) {
+  if (graph_elements(network_lower_input(l, 0)) == 0 || !l->array->accumulator.full_reads ||
+      !network_mesh_norm_fits(copies, l->array)) {
     mesh_norm_by_hart(l);
     return true;
   }

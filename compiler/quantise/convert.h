@@ -161,7 +161,8 @@ void quantise_convert_scale_columns(quantise_converter *c, const quantise_conver
 bool quantise_convert_mesh_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n);
 
 // shares.c: softmax whose rows are divided by their sums behind the product that reads them. False: not so.
-bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, int x);
+// `mask`: a constant of the new graph, of 0 and 1, for so many rows again and again; or GRAPH_NONE.
+bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, int x, int mask);
 int quantise_convert_share(quantise_converter *c, const quantise_convert_chain *chain, int sums, int products,
                            double scale);
 

@@ -24,7 +24,7 @@ static int copies_for(double ratio) {
 
 static bool takes(const quantise_converter *c, const quantise_convert_norm *n) {
   const graph_tensor *x = &c->model->tensors[n->x];
-  return n->centred && n->deviation.narrowest > 0 && graph_elements(x) >= WORTH;
+  return n->deviation.narrowest > 0 && graph_elements(x) >= WORTH;
 }
 
 bool quantise_convert_mesh_norm(quantise_converter *c, const graph_node *node, const quantise_convert_norm *n) {
@@ -42,6 +42,7 @@ bool quantise_convert_mesh_norm(quantise_converter *c, const graph_node *node, c
   graph_node *made = quantise_convert_emit(c, GRAPH_OP_QNORM_MESH, node->name, &from, 1, normed);
   graph_set_float(c->out, made, "gain", (float)gain);
   graph_set_int(c->out, made, "most", INT8_MAX * copies);
+  if (!n->centred) graph_set_int(c->out, made, "center", 0);
   graph_set_float(c->out, made, "scale", (float)((double)rows.dim[rows.rank - 1] / (gain * step)));
   graph_set_float(c->out, made, "epsilon", (float)((double)n->epsilon * wide * wide));
   c->out->tensors[normed].scale = (float)step;

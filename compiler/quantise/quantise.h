@@ -95,7 +95,9 @@ typedef struct quantise_options {
   int residual_products;
   // The widest row that the array's normaliser takes; 0: there is none, or it shall not be used.
   int64_t unit_columns;
-  bool gate;  // the array multiplies two tensors element by element
+  bool gate;        // the array multiplies two tensors element by element
+  bool row_scales;  // the hart can have each row of a product's sums stored with a scale of its own
+  bool bytes_only;  // the array stores no int32: rows of softmax are not divided behind the product
   // The kinds of rows that quantise_convert gives to the normaliser, a bit of quantise_unit each. quantise_network
   // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
   unsigned unit_kinds;

@@ -142,11 +142,10 @@ static bool convert_softmax(quantise_converter *c, const graph_node *node) {
   const bool plain = mask == GRAPH_NONE || graph_elements(&c->model->tensors[mask]) ==
                                                scores->dim[scores->rank - 1] * scores->dim[scores->rank - 2];
   if (plain && quantise_convert_unit_softmax(c, node, x, mask)) return true;
-  if (mask == GRAPH_NONE && quantise_convert_shares(c, node, x)) return true;
+  const int hides = mask == GRAPH_NONE ? GRAPH_NONE : mask_of(c, &m);
+  if (quantise_convert_shares(c, node, x, hides)) return true;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);
-  int inputs[3] = {from, GRAPH_NONE};
-  inputs[1] = powers(c, node->name, c->values[x].scale);
-  if (mask != GRAPH_NONE) inputs[2] = mask_of(c, &m);
+  const int inputs[3] = {from, powers(c, node->name, c->values[x].scale), hides};
   const int form = quantise_convert_new(c, out, ".i8", GRAPH_I8, LAYOUT_PLAIN);
   graph_node *made = quantise_convert_emit(c, GRAPH_OP_QSOFTMAX, node->name, inputs, mask == GRAPH_NONE ? 2 : 3, form);
   graph_set_float(c->out, made, "scale", 1 / c->scale[out]);
@@ -204,8 +203,8 @@ static bool convert_layer_norm(quantise_converter *c, const graph_node *node) {
   return is_last_axis(c, node) && emit_norm(c, node, &n);
 }
 
-// x / sqrt(mean of x^2 + epsilon): the x, or GRAPH_NONE.
-static int root_mean_square(const quantise_converter *c, int tensor, float *epsilon) {
+// x / sqrt(mean of x^2 + epsilon): the x, or GRAPH_NONE; and how far the roots reach.
+static int root_mean_square(const quantise_converter *c, int tensor, float *epsilon, quantise_deviation *deviation) {
   const graph *g = c->model;
   int64_t axes[GRAPH_RANK_MAX];
   float two = 0;
@@ -219,6 +218,9 @@ static int root_mean_square(const quantise_converter *c, int tensor, float *epsi
   const int rank = g->tensors[div->inputs[0]].rank;
   if (two < 2 || two > 2 || !quantise_rewrite_number(g, add->inputs[1], epsilon)) return GRAPH_NONE;
   if (graph_ints(mean, "axes", axes, GRAPH_RANK_MAX) != 1 || (axes[0] != -1 && axes[0] != rank - 1)) return GRAPH_NONE;
+  *deviation = (quantise_deviation){.largest = c->ranges->magnitude[tensor],
+                                    .narrowest = c->ranges->low[root->outputs[0]],
+                                    .widest = c->ranges->high[root->outputs[0]]};
   return div->inputs[0];
 }
 
@@ -226,8 +228,7 @@ static bool convert_rms_norm(quantise_converter *c, const graph_node *node) {
   for (int i = 0; i < 2; i++) {
     quantise_convert_norm n = {.gamma = node->inputs[1 - i], .beta = GRAPH_NONE, .out = node->outputs[0]};
     if (c->model->tensors[n.gamma].data == NULL) continue;
-    n.x = root_mean_square(c, node->inputs[i], &n.epsilon);
-    n.deviation = (quantise_deviation){.largest = c->ranges->magnitude[node->inputs[i]]};
+    n.x = root_mean_square(c, node->inputs[i], &n.epsilon, &n.deviation);
     return n.x != GRAPH_NONE && emit_norm(c, node, &n);
   }
   return false;

@@ -233,22 +233,26 @@ static void bytes_come_early(void **state) {
   graph_destroy(model);
 }
 
-// Rows that are long beside those of the product behind them are divided by their sums there; others are not, nor are
-// masked ones and those that a normaliser can take.
+// Rows that are long beside those of the product behind them are divided by their sums there, masked ones, too; others
+// are not, nor are those that a normaliser can take. Where rows are stored with scales of their own, shorter ones are.
 static void long_rows_are_divided_late(void **state) {
   (void)state;
   static const struct {
     const char *name;
     int64_t sequence;
     int64_t unit_columns;
+    bool row_scales;
     int divided, pools, wider;  // rows: all, in quarters, and those with columns behind them
-  } cases[] = {{"bert-base", 128, 0, 2, 2, 0},  {"bert-base", 48, 0, 0, 0, 0},   {"bert-base", 131, 0, 2, 2, 2},
-               {"bert-base", 127, 0, 2, 0, 0},  {"bert-base", 257, 0, 2, 4, 2},  {"bert-base", 128, 100, 2, 2, 0},
-               {"gpt2-block", 128, 0, 0, 0, 0}, {"bert-base", 128, 128, 0, 0, 0}};
+  } cases[] = {{"bert-base", 128, 0, false, 2, 2, 0},   {"bert-base", 48, 0, false, 0, 0, 0},
+               {"bert-base", 48, 0, true, 2, 0, 0},     {"bert-base", 131, 0, false, 2, 2, 2},
+               {"bert-base", 127, 0, false, 2, 0, 0},   {"bert-base", 257, 0, false, 2, 4, 2},
+               {"bert-base", 128, 100, false, 2, 2, 0}, {"gpt2-block", 128, 0, false, 2, 2, 0},
+               {"gpt2-block", 24, 0, true, 0, 0, 0},    {"bert-base", 128, 128, false, 0, 0, 0}};
   wf_diag diag = wf_diag_to(stderr);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const networks_options options = {.divisor = 6, .seed = 3, .sequence = cases[i].sequence, .layers = 2};
-    const quantise_options ends = {.samples = 2, .seed = 5, .unit_columns = cases[i].unit_columns};
+    const quantise_options ends = {
+        .samples = 2, .seed = 5, .unit_columns = cases[i].unit_columns, .row_scales = cases[i].row_scales};
     graph *model = networks_create(cases[i].name, &options, &diag),
           *placed = quantise_network(model, &ends, QUANTISE_STAGE_PLACED, &diag);
     assert_int_equal(count(placed, GRAPH_OP_QSHARE), cases[i].divided);
