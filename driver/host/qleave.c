@@ -14,11 +14,21 @@ struct leaving {
   uint32_t cols, most_cols;  // of a row, and of a command
 };
 
-static inline float scale_of(float number, const char *sum) {
+// A quotient, and whether it counts: 0 is the scale of a sum that is 0.
+struct scale {
+  float quotient;
+  int64_t counts;  // 0 or 1
+};
+
+static inline struct scale scale_of(float number, const char *sum) {
   const int32_t value = *(const int32_t *)(const void *)sum;
-  float scale = number / (float)value;
-  number_there(&scale);  // a row takes its time whatever its sum
-  return value == 0 ? 0 : scale;
+  return (struct scale){number / (float)value, value != 0};
+}
+
+// Without a branch, so that a row takes its time whatever its sum.
+static inline uint32_t bits_of(struct scale scale) {
+  __asm__("" : "+r"(scale.counts));
+  return weft_f32(scale.quotient) & (uint32_t)-scale.counts;
 }
 
 // Commands say that they change memory, so what they are made of is kept in variables.
@@ -31,11 +41,11 @@ static enum weft_host_status leave_block(void *context, const struct weft_host_c
   const char *sum = p->at[1];
   uint64_t to = (uintptr_t)p->at[0];
   uint32_t local = WEFT_LOCAL_ACCUMULATOR | l->local;
-  float scale = scale_of(number, sum);
+  struct scale scale = scale_of(number, sum);
   for (int64_t r = 0; r < rows; r++, to += (uint64_t)to_step, local++) {
     if (r + 1 < rows) sum += sum_step;
-    const float next = scale_of(number, sum);
-    weft_config_st(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, cols, weft_f32(scale));
+    const struct scale next = scale_of(number, sum);
+    weft_config_st(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, cols, bits_of(scale));
     weft_mvout(to, local, first, 1);
     for (uint32_t at = most; at < cols; at += most)
       weft_mvout(to + at, local + at, cols - at < most ? cols - at : most, 1);
