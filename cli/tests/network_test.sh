@@ -20,6 +20,9 @@ printf 'no array' >bad.npy
 expect 1 'input input is f32 \(1, 3, 32, 32\)' "$weft" sim resnet18 --size 32 --divisor 8 --input bad.npy
 expect 2 'ends in .elf or .steps' "$weft" compile resnet18 --size 32 --divisor 8 -o out.c
 
+# An array that stores no int32 leaves softmax and norms to the hart.
+expect 0 'as the int8 reference' "$weft" sim gpt2-block --divisor 16 --array gemmini-lean
+
 # ---- a network, its file, and its program say the same
 network='--size 32 --divisor 8 --seed 3'
 expect 0 'as the int8 reference' "$weft" sim resnet18 $network --array dim8 --json sim.json --csv sim.csv --report report.txt
