@@ -159,8 +159,7 @@ static bool leave(run_machine *m, const network_call *call, const struct weft_ho
   command_program *program = network_held_leave(placed, m->net->options.array);
   const command_layout layout = {(const uint64_t[]){network_address(m->net, call->place[0])}};
   run_result run;
-  const bool good =
-      command_prove(program, m->diag) && run_session_run(m->session, program, &layout, &run, m->diag);
+  const bool good = command_prove(program, m->diag) && run_session_run(m->session, program, &layout, &run, m->diag);
   command_destroy(program);
   return good;
 }
