@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of kernels that are no text (unit.c, curve.c, curve_row.c, gate.c, mesh_norm.c): operands, moves,
-// configurations.
+// Commands of kernels that are no text (normalise.c, curve.c, curve_row.c, gate.c, held.c, mesh_norm.c, multiply.c):
+// operands, moves, configurations.
 #ifndef COMPILER_NETWORK_COMMANDS_H
 #define COMPILER_NETWORK_COMMANDS_H
 
