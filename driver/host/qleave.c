@@ -14,42 +14,40 @@ struct leaving {
   uint32_t cols, most_cols;  // of a row, and of a command
 };
 
-// A quotient, and whether it counts: 0 is the scale of a sum that is 0.
-struct scale {
-  float quotient;
-  int64_t counts;  // 0 or 1
-};
+static inline int32_t sum_at(const char *at) { return *(const int32_t *)(const void *)at; }
 
-static inline struct scale scale_of(float number, const char *sum) {
-  const int32_t value = *(const int32_t *)(const void *)sum;
-  return (struct scale){number / (float)value, value != 0};
+// The bits of a scale, 0 where the sum is; without a branch, so that a row takes its time whatever its sum. The
+// compiler would move them as soon as the quotient is there, and wait for it.
+static inline uint32_t bits_of(float scale, int32_t sum) {
+  int64_t counts = sum != 0, bits;
+  __asm__("fmv.x.w %0, %1" : "=r"(bits) : "f"(scale));
+  __asm__("" : "+r"(counts));
+  return (uint32_t)(bits & -counts);
 }
 
-// Without a branch, so that a row takes its time whatever its sum.
-static inline uint32_t bits_of(struct scale scale) {
-  __asm__("" : "+r"(scale.counts));
-  return weft_f32(scale.quotient) & (uint32_t)-scale.counts;
-}
-
-// Commands say that they change memory, so what they are made of is kept in variables.
+// Commands say that they change memory, so what they are made of is kept in variables. A quotient stays where it is
+// made until its row's turn: a division takes as long as the commands of the row before.
 static enum weft_host_status leave_block(void *context, const struct weft_host_call *call, const struct host_place *p) {
   struct leaving *l = context;
   const unsigned dim = call->outer - 1;
   const int64_t rows = call->dim[dim], to_step = call->operand[0].step[dim], sum_step = call->operand[1].step[dim];
   const uint32_t cols = l->cols, most = l->most_cols, first = cols < most ? cols : most;
   const float number = call->number[0];
-  const char *sum = p->at[1];
+  const char *at_sum = p->at[1];
   uint64_t to = (uintptr_t)p->at[0];
   uint32_t local = WEFT_LOCAL_ACCUMULATOR | l->local;
-  struct scale scale = scale_of(number, sum);
+  int32_t sum = sum_at(at_sum);
+  float scale = number / (float)sum;
   for (int64_t r = 0; r < rows; r++, to += (uint64_t)to_step, local++) {
-    if (r + 1 < rows) sum += sum_step;
-    const struct scale next = scale_of(number, sum);
-    weft_config_st(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, cols, bits_of(scale));
+    if (r + 1 < rows) at_sum += sum_step;
+    const int32_t next = sum_at(at_sum);
+    const float next_scale = number / (float)next;
+    weft_config_st(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, cols, bits_of(scale, sum));
     weft_mvout(to, local, first, 1);
     for (uint32_t at = most; at < cols; at += most)
       weft_mvout(to + at, local + at, cols - at < most ? cols - at : most, 1);
-    scale = next;
+    scale = next_scale;
+    sum = next;
   }
   l->local += l->block;
   return WEFT_HOST_OK;
