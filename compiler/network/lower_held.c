@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // QShare behind the product that alone makes its sums: these stay in the accumulator, as many rows at a time as it
 // holds, and leave it divided (held.h). The tensor between the two nodes is in no memory.
+#include <string.h>
+
 #include "base/number.h"
 #include "compiler/network/held.h"
 #include "compiler/network/private.h"
@@ -19,10 +21,11 @@ typedef struct held_lowering {
 
 // ---- where it pays
 
-static bool same_leading(const graph_tensor *a, const graph_tensor *b) {
+static bool are_pairs(const graph_tensor *a, const graph_tensor *b) {
+  if (a->rank != b->rank || a->rank < 2) return false;
   for (int d = 0; d + 2 < a->rank; d++)
     if (a->dim[d] != b->dim[d]) return false;
-  return a->rank == b->rank;
+  return true;
 }
 
 // The hart takes 11 cycles for a sum that it divides, 45 for a row that it has stored; and two steps more have their
@@ -38,7 +41,7 @@ bool network_lower_is_held(const network_lowering *l, const graph_node *product)
   if (share == NULL || share->op != GRAPH_OP_QSHARE || share->inputs[0] != product->outputs[0]) return false;
   const graph_tensor *a = network_lower_tensor(l, product->inputs[0]), *b = network_lower_tensor(l, product->inputs[1]),
                      *y = network_lower_tensor(l, product->outputs[0]);
-  if (!network_lower_is_batched(l, product) || network_lower_has(product, 2) || !same_leading(a, b) ||
+  if (network_lower_has(product, 2) || network_lower_has(product, 3) || !are_pairs(a, b) ||
       graph_int(product, "transA", 0) != 0 || graph_int(product, "transB", 0) != 0 || graph_elements(y) == 0 ||
       network_lower_packed(l, product->inputs[1]) != NULL)
     return false;
@@ -144,6 +147,16 @@ static void choose_sizes(held_lowering *h) {
   h->most_rows = wf_ceil_div(blocks, wf_ceil_div(blocks, held)) * dim;
 }
 
+// A single pair is the only one of a dimension.
+static void add_level(network_lower_view *view) {
+  if (view->rank > 2) return;
+  memmove(view->dim + 1, view->dim, (size_t)view->rank * sizeof *view->dim);
+  memmove(view->step + 1, view->step, (size_t)view->rank * sizeof *view->step);
+  view->dim[0] = 1;
+  view->step[0] = 0;
+  view->rank++;
+}
+
 static bool find_views(held_lowering *h) {
   network_lowering *l = h->l;
   l->node = h->product;
@@ -153,6 +166,7 @@ static bool find_views(held_lowering *h) {
   good = good && network_lower_strided_result(l, &h->view[Y_SIDE]) &&
          network_lower_view_of(l, h->share->inputs[1], &h->view[SUM_SIDE]);
   if (!good) return false;
+  for (int s = 0; s < SIDES; s++) add_level(&h->view[s]);
   const network_lower_view *y = &h->view[Y_SIDE];
   h->view[SUM_SIDE] = network_lower_broadcast(&h->view[SUM_SIDE], y->rank, y->dim);
   h->rows = y->dim[y->rank - 2];

@@ -46,8 +46,8 @@ static void test_sizes(void **state) {
     build_held_sizes n;
     int steps;
   } cases[] = {{{1, 2, 49, 32, 49}, 1},   {{2, 3, 19, 24, 19}, 2},   {{1, 12, 128, 64, 128}, 6},
-               {{1, 2, 300, 64, 300}, 4}, {{1, 3, 40, 128, 530}, 2}, {{1, 1, 160, 8, 16}, 0},
-               {{1, 70, 5, 40, 33}, 4},   {{1, 2, 2, 8, 8}, 0}};
+               {{1, 2, 300, 64, 300}, 4}, {{1, 3, 40, 128, 530}, 2}, {{1, 1, 160, 4, 16}, 0},
+               {{1, 70, 5, 40, 33}, 4},   {{1, 1, 90, 24, 40}, 1},   {{1, 2, 2, 8, 8}, 0}};
   const hw_array array = array_of("gemmini-default");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     graph *g = build_held(&cases[i].n, 0.7F);
@@ -70,6 +70,28 @@ static void test_arrays(void **state) {
     check(g, &array, i < 6 ? timed_engine : "cycle");
     graph_destroy(g);
   }
+}
+
+// One matrix by one, without dimensions of heads, and a constant on the right.
+static void test_one_pair(void **state) {
+  (void)state;
+  wf_diag diag = wf_diag_to(stderr);
+  static const char text[] =
+      "graph pair\n"
+      "input e i8[100, 3]\n"
+      "constant ones i8[3, 1] = [1, 1, 1]\n"
+      "constant v i8[3, 9] = [1, 2, 3, -4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, -60, 70, 80, 90, 9, "
+      "8, 7, 6, 5, 4, 3, 2, 1]\n"
+      "node m QMatMul(e, ones) -> m i32[100, 1]\n"
+      "node n QMatMul(e, v) -> n i32[100, 9]\n"
+      "node d QShare(n, m) -> d i8[100, 9] {scale = 0.6}\n"
+      "output d\n";
+  graph *g = graph_parse("pair", text, strlen(text), &diag);
+  const hw_array array = array_of("gemmini-default");
+  assert_non_null(g);
+  assert_int_equal(held_steps(g, &array), 1);
+  check(g, &array, timed_engine);
+  graph_destroy(g);
 }
 
 static uint64_t cycles_with(const graph *g, const hw_array *array, bool zeros) {
@@ -153,9 +175,9 @@ static void test_several_images(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_arrays),
-                                     cmocka_unit_test(test_arrays_that_cannot), cmocka_unit_test(test_time_of_zeros),
-                                     cmocka_unit_test(test_several_images)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sizes),    cmocka_unit_test(test_arrays),        cmocka_unit_test(test_arrays_that_cannot),
+      cmocka_unit_test(test_one_pair), cmocka_unit_test(test_time_of_zeros), cmocka_unit_test(test_several_images)};
   if (argc > 1) timed_engine = argv[1];
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
