@@ -3,12 +3,14 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "search/layers/tests/runs.h"
 #include "search/study/parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   enum { ROWS = 10000 };
+  if (text_runs_network(data, size)) return 0;
   wf_diag diag = wf_diag_to(NULL);
   study_spec spec;
   if (!study_spec_parse(&spec, "fuzz.yaml", (const char *)data, size, &diag)) {
