@@ -49,3 +49,15 @@ command_insn network_command_execute(unsigned activation) {
   isa_set_config_ex_c_stride(&i.rs1, &i.rs2, 1);
   return i;
 }
+
+void network_command_multiply(command_program *out, const network_command_product *p) {
+  const bool held = (uint32_t)p->weights == ISA_LOCAL_GARBAGE;
+  command_insn preload = network_command(ISA_FUNCT_PRELOAD),
+               compute = network_command(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
+  preload.rs1 = p->weights;
+  preload.rs2 = p->c;
+  compute.rs1 = p->a;
+  compute.rs2 = p->added;
+  command_add(out, &preload);
+  command_add(out, &compute);
+}

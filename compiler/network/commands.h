@@ -17,4 +17,10 @@ command_insn network_command_load_state(unsigned state, uint32_t block_stride, i
 command_insn network_command_execute(unsigned activation);
 uint32_t network_command_bits(float value);
 
+// A product: a preload and a compute. Weights ISA_LOCAL_GARBAGE are those of the product before.
+typedef struct network_command_product {
+  uint64_t weights, a, added, c;
+} network_command_product;
+void network_command_multiply(command_program *out, const network_command_product *p);
+
 #endif

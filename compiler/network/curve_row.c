@@ -95,13 +95,7 @@ static void load(const row_maker *m) {
 }
 
 static void multiply(const row_maker *m, uint64_t a, uint64_t weights, uint64_t added, uint64_t c) {
-  command_insn preload = network_command(ISA_FUNCT_PRELOAD), compute = network_command(ISA_FUNCT_COMPUTE_PRELOADED);
-  preload.rs1 = weights;
-  preload.rs2 = c;
-  compute.rs1 = a;
-  compute.rs2 = added;
-  add(m, preload);
-  add(m, compute);
+  network_command_multiply(m->out, &(network_command_product){.weights = weights, .a = a, .added = added, .c = c});
 }
 
 static void make_ramps(const row_maker *m, uint32_t at) {

@@ -168,30 +168,15 @@ static void load_tiles(const gate_maker *m) {
 
 // ---- products
 
-typedef struct product {
-  uint64_t weights, a, added, c;
-} product;
-
-static void multiply(const gate_maker *m, const product *p) {
-  const bool held = (uint32_t)p->weights == ISA_LOCAL_GARBAGE;
-  command_insn preload = network_command(ISA_FUNCT_PRELOAD),
-               compute = network_command(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
-  preload.rs1 = p->weights;
-  preload.rs2 = p->c;
-  compute.rs1 = p->a;
-  compute.rs2 = p->added;
-  add(m, preload);
-  add(m, compute);
-}
-
 static void make_diagonals(const gate_maker *m, int64_t number, uint32_t count) {
   const uint32_t dim = m->d.dim;
   for (uint32_t at = 0; at < count; at += dim) {
     const uint32_t n = up_to((int64_t)count - at, dim);
-    multiply(m, &(product){.weights = network_command_operand(number_row(m, number) + at / dim, n, 1),
-                           .a = network_command_operand(0, 1, n),
-                           .added = network_command_operand(added_row(m), n, n),
-                           .c = network_command_operand(diagonal_row(m, number) + at, n, n)});
+    network_command_multiply(
+        m->out, &(network_command_product){.weights = network_command_operand(number_row(m, number) + at / dim, n, 1),
+                                           .a = network_command_operand(0, 1, n),
+                                           .added = network_command_operand(added_row(m), n, n),
+                                           .c = network_command_operand(diagonal_row(m, number) + at, n, n)});
   }
 }
 
@@ -203,12 +188,14 @@ static void multiply_block(const gate_maker *m, int64_t number, const piece *p, 
                  diagonal =
                      network_command_operand(diagonal_row(m, number) + (m->by_rows ? row : col), numbers, numbers),
                  held = network_command_operand(ISA_LOCAL_GARBAGE, dim, dim);
-  multiply(m, &(product){.weights = m->by_rows ? x
-                                    : row > 0  ? held
-                                               : diagonal,
-                         .a = m->by_rows ? diagonal : x,
-                         .added = held,
-                         .c = network_command_operand(block_row(m, sum_row(m, number), row, col), cols, rows)});
+  network_command_multiply(
+      m->out,
+      &(network_command_product){.weights = m->by_rows ? x
+                                            : row > 0  ? held
+                                                       : diagonal,
+                                 .a = m->by_rows ? diagonal : x,
+                                 .added = held,
+                                 .c = network_command_operand(block_row(m, sum_row(m, number), row, col), cols, rows)});
 }
 
 static void multiply_piece(const gate_maker *m, int64_t number) {

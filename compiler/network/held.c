@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See held.h. Weights lie in the first half of the scratchpad, rows in the second one, so that weights and operands of
-// a product are in banks of their own, and so are, by turns, those that are multiplied and those that are loaded: rows
-// come ahead, and the weights of the next pair where they have room.
+// See held.h. Weights lie in the first half of the scratchpad and rows in the second, so the mesh reads weights and
+// rows from different banks. Each half has two quarters, which pairs and blocks of rows take in turn: while the mesh
+// reads one, the DMA fills the other with the next rows, and with the next pair's weights if a quarter holds them.
 #include "compiler/network/held.h"
 
 #include "base/number.h"
@@ -17,7 +17,7 @@ typedef struct held_maker {
   const network_held *what;
   int x, weights;                  // tensors
   uint32_t depth, width;           // blocks
-  int64_t whole, blocks;           // blocks of rows of a pair: those that are whole, all
+  int64_t whole, blocks;           // of a pair: blocks of DIM rows, and all blocks with the shorter last one
   uint32_t x_turns, weight_turns;  // blocks of rows, and pairs, in the scratchpad
 } held_maker;
 
@@ -126,13 +126,11 @@ static void multiply(const held_maker *m, int64_t number) {
       const uint32_t cols = part(w->cols, col, dim), deep = part(w->depth, k, dim);
       const uint32_t sums = sum_row(m, pair, block) + col * dim,
                      flags = ISA_LOCAL_ACCUMULATOR_MASK | (k > 0 ? ISA_LOCAL_ACCUMULATE_MASK : 0);
-      command_insn preload = network_command(ISA_FUNCT_PRELOAD), compute = network_command(ISA_FUNCT_COMPUTE_PRELOADED);
-      preload.rs1 = network_command_operand(weight_row(m, pair, k, col), cols, deep);
-      preload.rs2 = network_command_operand(sums | flags, cols, rows);
-      compute.rs1 = network_command_operand(x_row(m, number, k), deep, rows);
-      compute.rs2 = network_command_operand(ISA_LOCAL_GARBAGE, dim, dim);
-      add(m, preload);
-      add(m, compute);
+      network_command_multiply(m->out, &(network_command_product){
+                                           .weights = network_command_operand(weight_row(m, pair, k, col), cols, deep),
+                                           .a = network_command_operand(x_row(m, number, k), deep, rows),
+                                           .added = network_command_operand(ISA_LOCAL_GARBAGE, dim, dim),
+                                           .c = network_command_operand(sums | flags, cols, rows)});
     }
 }
 

@@ -142,17 +142,9 @@ static void store(const norm_maker *m, int64_t number) {
                network_command_operand(sum_row(m, number) + at, up_to(p.cols - at, m->d.max_cols), p.rows)));
 }
 
-// The weights, or ISA_LOCAL_GARBAGE for those of the product before.
 static void multiply(const norm_maker *m, uint64_t weights, uint64_t a, uint64_t c) {
-  const bool held = (uint32_t)weights == ISA_LOCAL_GARBAGE;
-  command_insn preload = network_command(ISA_FUNCT_PRELOAD),
-               compute = network_command(held ? ISA_FUNCT_COMPUTE_ACCUMULATED : ISA_FUNCT_COMPUTE_PRELOADED);
-  preload.rs1 = weights;
-  preload.rs2 = c;
-  compute.rs1 = a;
-  compute.rs2 = network_command_operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
-  add(m, preload);
-  add(m, compute);
+  const uint64_t none = network_command_operand(ISA_LOCAL_GARBAGE, m->d.dim, m->d.dim);
+  network_command_multiply(m->out, &(network_command_product){.weights = weights, .a = a, .added = none, .c = c});
 }
 
 static void multiply_piece(const norm_maker *m, int64_t number) {

@@ -234,7 +234,8 @@ static void bytes_come_early(void **state) {
 }
 
 // Rows that are long beside those of the product behind them are divided by their sums there, masked ones, too; others
-// are not, nor are those that a normaliser can take. Where rows are stored with scales of their own, shorter ones are.
+// are not, nor are those that a normaliser can take. If the hart has rows stored with their own scales, the converter
+// divides rows of 48 columns, too.
 static void long_rows_are_divided_late(void **state) {
   (void)state;
   static const struct {
