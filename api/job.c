@@ -139,6 +139,10 @@ static bool lists_good(weft_session *s, const weft_network_options *o) {
          (o->input_files == NULL || api_names(s, o->input_files, o->input_count, "files of inputs"));
 }
 
+static int64_t near_bytes(const hw_array *array) {
+  return array->l2.present ? (int64_t)array->l2.capacity_kib * 1024 : 0;
+}
+
 // Off, or on where the array has the unit; "on" for an array without one is a mistake.
 static bool set_normaliser(weft_session *s, const weft_network_options *o, api_job *job) {
   static const char *const words[] = {"on", "off"};
@@ -150,6 +154,7 @@ static bool set_normaliser(weft_session *s, const weft_network_options *o, api_j
   job->quantise.unit_columns = word == 1 ? 0 : columns;
   job->quantise.gate = job->array.array.units.gate;
   job->quantise.bytes_only = !job->array.array.accumulator.full_reads;
+  job->quantise.near_bytes = near_bytes(&job->array.array);
   job->quantise.row_scales = network_held_fits(1, 1, &job->array.array);
   job->quantise.choice = &job->choice;
   return true;

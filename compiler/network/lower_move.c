@@ -169,9 +169,9 @@ bool network_lower_transpose(network_lowering *l) {
 }
 
 // Values of a constant input of integers (i32 or i64).
-static int constants_of(const network_lowering *l, int input, int64_t *values) {
-  if (!network_lower_has(l->node, input)) return 0;
-  const graph_tensor *t = network_lower_input(l, input);
+static int constants_of(const network_lowering *l, const graph_node *node, int input, int64_t *values) {
+  if (!network_lower_has(node, input)) return 0;
+  const graph_tensor *t = network_lower_tensor(l, node->inputs[input]);
   if (t->data == NULL || graph_elements(t) > WEFT_HOST_RANK) return -1;
   const int count = (int)graph_elements(t);
   for (int i = 0; i < count; i++)
@@ -183,25 +183,30 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-bool network_lower_slice(network_lowering *l) {
-  network_lower_view x;
+bool network_lower_sliced(network_lowering *l, const graph_node *slice, network_lower_view *x) {
   int64_t starts[WEFT_HOST_RANK], ends[WEFT_HOST_RANK], axes[WEFT_HOST_RANK], steps[WEFT_HOST_RANK];
-  if (!network_lower_view_of(l, l->node->inputs[0], &x)) return false;
-  const int count = constants_of(l, 1, starts), axis_count = constants_of(l, 3, axes),
-            step_count = constants_of(l, 4, steps);
-  if (count < 0 || constants_of(l, 2, ends) != count || axis_count < 0 || step_count < 0)
+  if (!network_lower_view_of(l, slice->inputs[0], x)) return false;
+  const int count = constants_of(l, slice, 1, starts), axis_count = constants_of(l, slice, 3, axes),
+            step_count = constants_of(l, slice, 4, steps);
+  if (count < 0 || constants_of(l, slice, 2, ends) != count || axis_count < 0 || step_count < 0)
     return network_lower_refuse(l, "places that are no constants");
   for (int i = 0; i < count; i++) {
     const int64_t step = step_count == 0 ? 1 : steps[i];
     int64_t axis = axis_count == 0 ? i : axes[i];
-    if (axis < 0) axis += x.rank;
-    const int64_t size = x.dim[axis];
+    if (axis < 0) axis += x->rank;
+    const int64_t size = x->dim[axis];
     const int64_t start = clamp(starts[i] < 0 ? starts[i] + size : starts[i], 0, step < 0 ? size - 1 : size);
-    x.place.offset += (uint64_t)(start * x.step[axis]);
-    x.step[axis] *= step;
-    x.dim[axis] = network_lower_output(l, 0)->dim[axis];
+    x->place.offset += (uint64_t)(start * x->step[axis]);
+    x->step[axis] *= step;
+    x->dim[axis] = network_lower_tensor(l, slice->outputs[0])->dim[axis];
   }
-  return part_as_result(l, 0, &x);
+  return true;
+}
+
+bool network_lower_slice(network_lowering *l) {
+  network_lower_view x;
+  if (network_lower_is_cut(l, l->node)) return true;
+  return network_lower_sliced(l, l->node, &x) && part_as_result(l, 0, &x);
 }
 
 bool network_lower_split(network_lowering *l) {
@@ -220,6 +225,7 @@ bool network_lower_split(network_lowering *l) {
 
 bool network_lower_concat(network_lowering *l) {
   network_lower_view y;
+  if (network_lower_is_joined(l, l->node)) return true;
   if (!network_lower_view_of(l, l->node->outputs[0], &y)) return false;
   int64_t axis = graph_int(l->node, "axis", 0);
   if (axis < 0) axis += y.rank;

@@ -144,6 +144,11 @@ int64_t network_lower_pixel(const network_lowering *l, int tensor);
 static inline void network_lower_spread(network_lower_view *view, int64_t row, int64_t pixel) {
   for (int d = 0; d + 1 < view->rank && pixel != 0; d++) view->step[d] = view->step[d] / row * pixel;
 }
+// A Slice that is no step: a product of several pairs alone reads its result, perhaps behind such a Transpose.
+bool network_lower_is_cut(const network_lowering *l, const graph_node *slice);
+bool network_lower_sliced(network_lowering *l, const graph_node *slice, network_lower_view *view);  // of its input
+// A Concat that is no step: products of several pairs (or QShare) leave all its parts where they belong.
+bool network_lower_is_joined(const network_lowering *l, const graph_node *concat);
 // An int8 operand of the node at hand, or its result, as it lies in memory.
 bool network_lower_strided_input(network_lowering *l, int input, network_lower_view *view);
 bool network_lower_strided_result(network_lowering *l, network_lower_view *view);

@@ -196,5 +196,6 @@ void quantise_place(graph *quantised, const quantise_options *options) {
   quantise_rewrite_gates(quantised);
   pad_inputs(quantised);
   quantise_early(quantised);
+  quantise_rewrite_bands(quantised, options->near_bytes);
   for (int n = 0; n < quantised->node_count; n++) place(quantised, options, &quantised->nodes[n]);
 }

@@ -98,6 +98,7 @@ typedef struct quantise_options {
   bool gate;        // the array multiplies two tensors element by element
   bool row_scales;  // the hart can have each row of a product's sums stored with a scale of its own
   bool bytes_only;  // the array stores no int32: rows of softmax are not divided behind the product
+  int64_t near_bytes;  // of a cache in front of main memory: attention goes by bands that fit; 0: there is none
   // The kinds of rows that quantise_convert gives to the normaliser, a bit of quantise_unit each. quantise_network
   // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
   unsigned unit_kinds;

@@ -46,6 +46,8 @@ void quantise_rewrite_clamps(graph *g);
 bool quantise_rewrite_is_clamp(const int8_t table[256]);
 // gates.c: numbers per channel, into the weights that sum the channels.
 void quantise_rewrite_gates(graph *g);
+// bands.c: attention by heads, or by rows of them, so that what lies between its products fits into so many bytes.
+void quantise_rewrite_bands(graph *g, int64_t near_bytes);
 
 // The window of a convolution or pooling on images, from its attributes and shapes.
 typedef struct quantise_rewrite_window {

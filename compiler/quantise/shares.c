@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "compiler/quantise/convert.h"
 
 enum { VALUES = 256 };
@@ -28,14 +29,16 @@ static const quantise_convert_chain *reader_of(const quantise_converter *c, int 
   return plain && c->zero[chain->out] == 0 && c->zero[node->inputs[1]] == 0 ? chain : NULL;
 }
 
-// A row whose quarters are worth a step.
-static bool has_quarters(int64_t width) { return width % 4 == 0 && width >= 64; }
+// A row whose quarters are worth a step: short ones, if they are whole words of the hart.
+static bool has_quarters(int64_t width) { return width % (width < 64 ? 32 : 4) == 0 && width > 0; }
 
-// Columns of a row that has quarters, or is worth to be made wider until it has; quarters of whole words of the hart.
+// Columns of a row that has quarters, or is worth to be made wider until it has: quarters of whole words of the hart,
+// or, for little more, ones that have quarters themselves.
 static int64_t width_in_quarters(int64_t width) {
-  enum { LEAST = 128, QUARTERS_OF_WORDS = 32 };
+  enum { LEAST = 128, OF_WORDS = 32, OF_QUARTERS = 128 };
   if (width % 4 == 0 || width < LEAST) return width;
-  return (width + QUARTERS_OF_WORDS - 1) / QUARTERS_OF_WORDS * QUARTERS_OF_WORDS;
+  const int64_t words = wf_align_up(width, (int64_t)OF_WORDS), quarters = wf_align_up(width, (int64_t)OF_QUARTERS);
+  return 4 * quarters <= 5 * words ? quarters : words;
 }
 
 // Cycles of the hart and the array for a row of scores and the row behind the product, both ways (docs/networks.md).

@@ -153,12 +153,38 @@ static uint32_t largest_half_included(const int8_t *from, const char *mask, size
   return largest;
 }
 
+// Halves of two words, those of b behind those of a: the larger of the even and the odd parts of `shift` bits.
+IN_ROW uint64_t larger_parts(uint64_t a, uint64_t b, unsigned shift, uint64_t even) {
+  return larger_halves((a & even) | (b & even) << shift, (a >> shift & even) | (b & ~even));
+}
+
+// The largest of each of eight words, the first in the lowest byte.
+IN_ROW uint64_t largest_bytes(const uint64_t word[WORD]) {
+  uint64_t half[WORD / 2], quarter[2];
+  for (int i = 0; i < 4; i++) half[i] = larger_parts(word[i], word[i + 4], 32, UINT64_C(0xffffffff));
+  for (int i = 0; i < 2; i++) quarter[i] = larger_parts(half[i], half[i + 2], 16, UINT64_C(0xffff0000ffff));
+  return larger_parts(quarter[0], quarter[1], 8, UINT64_C(0xff00ff00ff00ff)) & BYTES(0x7f);
+}
+
+static void headroom_of_word_rows(const int8_t *from, size_t words, int8_t *to) {
+  uint64_t word[WORD];
+  EACH word[j] = halves_of(word_at(from + (size_t)j * words * WORD));
+  for (size_t w = 1; w < words; w++)
+    EACH word[j] = larger_halves(word[j], halves_of(word_at(from + ((size_t)j * words + w) * WORD)));
+  put_word(to, BYTES(INT8_MAX) - largest_bytes(word));
+}
+
+// Eight rows of whole words at a time, one behind the other, where the words of the results are whole, too.
 void host_qheadroom_rows(const struct host_qrows *rows) {
   const size_t count = (size_t)rows->count;
   const bool whole = (((uintptr_t)rows->from | (uintptr_t)rows->from_step | count) % WORD) == 0;
+  const bool together = whole && rows->from_step == rows->count && rows->to_step == 1 && (uintptr_t)rows->to % WORD == 0;
   const int8_t *from = rows->from;
   int8_t *to = rows->to;
-  for (int64_t r = rows->rows; r > 0; r--, from += rows->from_step, to += rows->to_step)
+  int64_t r = rows->rows;
+  for (; together && r >= WORD; r -= WORD, from += WORD * count, to += WORD)
+    headroom_of_word_rows(from, count / WORD, to);
+  for (; r > 0; r--, from += rows->from_step, to += rows->to_step)
     *to = (int8_t)(INT8_MAX - (whole ? largest_byte(largest_of_words(from, count / WORD)) : largest_half(from, count)));
 }
 
