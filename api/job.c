@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/tasks.h"
 #include "compiler/graph/repeat.h"
-#include "compiler/network/held.h"
 #include "compiler/network/mappings.h"
+#include "compiler/network/target.h"
 #include "compiler/network/unit.h"
 #include "compiler/onnx/onnx.h"
 #include "workloads/networks/networks.h"
@@ -139,10 +139,6 @@ static bool lists_good(weft_session *s, const weft_network_options *o) {
          (o->input_files == NULL || api_names(s, o->input_files, o->input_count, "files of inputs"));
 }
 
-static int64_t near_bytes(const hw_array *array) {
-  return array->l2.present ? (int64_t)array->l2.capacity_kib * 1024 : 0;
-}
-
 // Off, or on where the array has the unit; "on" for an array without one is a mistake.
 static bool set_normaliser(weft_session *s, const weft_network_options *o, api_job *job) {
   static const char *const words[] = {"on", "off"};
@@ -151,11 +147,8 @@ static bool set_normaliser(weft_session *s, const weft_network_options *o, api_j
   if (word < 0) return false;
   if (o->normaliser != NULL && word == 0 && columns == 0)
     return api_refuse(s, "normaliser on: array %s has none that networks can use", job->array.array.name), false;
-  job->quantise.unit_columns = word == 1 ? 0 : columns;
-  job->quantise.gate = job->array.array.units.gate;
-  job->quantise.bytes_only = !job->array.array.accumulator.full_reads;
-  job->quantise.near_bytes = near_bytes(&job->array.array);
-  job->quantise.row_scales = network_held_fits(1, 1, &job->array.array);
+  job->quantise.target = network_target(&job->array.array);
+  if (word == 1) job->quantise.target.unit_columns = 0;
   job->quantise.choice = &job->choice;
   return true;
 }

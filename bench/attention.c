@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "bench/bench.h"
 #include "bench/placed.h"
+#include "compiler/network/target.h"
 #include "compiler/network/unit.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
@@ -98,8 +99,8 @@ static bool run_way(const bench_job *job, int number, const hw_array *array, int
   made.seed = o->seed;
   graph *model = networks_create(networks[number].network, &made, job->diag);
   if (model == NULL) return false;
-  const quantise_options how = {
-      .seed = o->seed, .int8_ends = true, .unit_columns = ways[way].normaliser ? network_unit_columns(array) : 0};
+  quantise_options how = {.seed = o->seed, .int8_ends = true, .target = network_target(array)};
+  if (!ways[way].normaliser) how.target.unit_columns = 0;
   const int64_t cols = widest_softmax(model);
   graph *placed = quantise_network(model, &how, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);

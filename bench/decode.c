@@ -7,6 +7,7 @@
 // or int4, have the new token's part of it as results too, and run on arrays that widen int4.
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "sim/figures.h"
@@ -162,11 +163,8 @@ static bench_end run_row(const bench_job *job, bench_table *table, const hw_arra
   made.present = cache != QUANTISE_CACHE_AS_ALL;
   graph *model = networks_create(rows[row].net, &made, job->diag);
   if (model == NULL) return BENCH_BAD_INPUT;
-  const quantise_options how = {.seed = o->seed,
-                                .int8_ends = true,
-                                .unit_columns = network_unit_columns(array),
-                                .cache = cache,
-                                .cache_quality = &quality};
+  const quantise_options how = {
+      .seed = o->seed, .int8_ends = true, .target = network_target(array), .cache = cache, .cache_quality = &quality};
   graph *placed = quantise_network(model, &how, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return BENCH_BAD_INPUT;

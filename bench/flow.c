@@ -17,6 +17,7 @@
 #include "bench/flow_errors.h"
 #include "bench/flow_samples.h"
 #include "bench/run.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "sim/gen/gen.h"
@@ -94,7 +95,7 @@ static bool measure_network(const bench_job *job, const bench_row *row, bench_ta
   hw_array array;
   graph *model = bench_load_array(job, &array) ? networks_create(row->name, &made, job->diag) : NULL;
   if (model == NULL) return false;
-  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
+  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .target = network_target(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   const network_options lowering = {.array = &array, .jobs = COMPILERS};

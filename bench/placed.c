@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/tune.h"
 
@@ -46,8 +47,7 @@ static bench_end measure(const bench_job *job, bench_table *table, const bench_n
   hw_array array;
   graph *model = bench_load_array(job, &array) ? networks_create(name, &list->made, job->diag) : NULL;
   if (model == NULL) return BENCH_BAD_INPUT;
-  const quantise_options quantise = {
-      .seed = list->made.seed, .int8_ends = true, .unit_columns = network_unit_columns(&array)};
+  const quantise_options quantise = {.seed = list->made.seed, .int8_ends = true, .target = network_target(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return BENCH_BAD_INPUT;

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "bench/bench.h"
 #include "compiler/network/network.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/program.h"
 #include "search/model/samples.h"
@@ -133,7 +134,7 @@ static bool check_network(const bench_job *job, const hw_array *array, const cha
                           sums *s) {
   graph *model = networks_create(name, made, job->diag);
   if (model == NULL) return false;
-  const quantise_options how = {.seed = 1, .int8_ends = true, .unit_columns = network_unit_columns(array)};
+  const quantise_options how = {.seed = 1, .int8_ends = true, .target = network_target(array)};
   graph *placed = quantise_network(model, &how, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return false;

@@ -4,6 +4,7 @@
 // is processor time as a multiple of that with all of them; the cycles must be the same.
 #include "bench/bench.h"
 #include "bench/run.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "sim/cycle/cycle.h"
@@ -107,7 +108,7 @@ static bool run_net(bench_state *b) {
   const networks_options made = {.seed = 1, .size = b->options->quick ? 32 : 0, .divisor = b->options->quick ? 4 : 1};
   graph *model = networks_create("resnet50", &made, b->job->diag);
   if (model == NULL) return false;
-  const quantise_options quantise = {.seed = 1, .int8_ends = true, .unit_columns = network_unit_columns(&b->array)};
+  const quantise_options quantise = {.seed = 1, .int8_ends = true, .target = network_target(&b->array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, b->job->diag);
   graph_destroy(model);
   if (placed == NULL) return false;

@@ -13,6 +13,7 @@
 #include "bench/published.h"
 #include "compiler/compile.h"
 #include "compiler/layer/kernel_files.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "hw/export/synth.h"
 #include "runner/network.h"
@@ -149,8 +150,7 @@ static bench_end run_nets(const bench_job *job, bench_table *table, const hw_arr
   const networks_options made = {.seed = o->seed, .size = o->quick ? QUICK_SIZE : 0};
   graph *model = networks_create(o->net, &made, job->diag);
   if (model == NULL) return BENCH_BAD_INPUT;
-  const quantise_options quantise = {
-      .seed = o->seed, .int8_ends = true, .unit_columns = network_unit_columns(&arrays[STATION])};
+  const quantise_options quantise = {.seed = o->seed, .int8_ends = true, .target = network_target(&arrays[STATION])};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return BENCH_BAD_INPUT;

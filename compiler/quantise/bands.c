@@ -18,8 +18,8 @@ typedef struct pass {
 
 // Nodes from the scores to the last one, between other nodes perhaps.
 typedef struct region {
-  int first, last, turn;  // turn: the Transpose that alone reads the result, or GRAPH_NONE
-  bool *inside, *rows;    // by node, by tensor
+  int first, last, turn;            // turn: the Transpose that alone reads the result, or GRAPH_NONE
+  bool *inside, *rows;              // by node, by tensor
   int64_t matrices, height, width;  // of the scores
 } region;
 
@@ -53,9 +53,7 @@ static bool find_part(const graph_tensor *t, int64_t begin, int64_t count, int64
 }
 
 static int64_t first_row(const region *r, const band *b) { return b->matrix * r->height + b->row; }
-static int64_t rows_in(const region *r, const band *b) {
-  return b->matrices > 1 ? b->matrices * r->height : b->rows;
-}
+static int64_t rows_in(const region *r, const band *b) { return b->matrices > 1 ? b->matrices * r->height : b->rows; }
 
 // The part of a tensor that has so many elements for each row of scores.
 static bool find_rows(const region *r, const band *b, const graph_tensor *t, int64_t *at, int64_t *dim) {
@@ -413,8 +411,7 @@ static int join(const pass *p, const quantise_maker *m, int *parts, int count, i
 // Rows within their matrices, then matrices; the result gets the tensor that the graph had.
 static void join_all(const pass *p, const region *r, int *parts, int count) {
   int64_t perm[GRAPH_RANK_MAX];
-  const graph_node *last = &p->index.nodes[r->last],
-                   *turn = r->turn == GRAPH_NONE ? NULL : &p->index.nodes[r->turn];
+  const graph_node *last = &p->index.nodes[r->last], *turn = r->turn == GRAPH_NONE ? NULL : &p->index.nodes[r->turn];
   const graph_tensor y = *tensor_of(p, last->outputs[0]);
   const quantise_maker m = {p->g, turn == NULL ? last : turn};
   for (int d = 0; d < y.rank; d++) perm[d] = d;
@@ -426,7 +423,8 @@ static void join_all(const pass *p, const region *r, int *parts, int count) {
     if (first == y.dim[d]) continue;
     int64_t outer = 1;  // matrices of the dimensions before
     for (int o = 0; o < d; o++) outer *= y.dim[o];
-    count = join(p, &m, parts, count, axis, y.dim[d], outer == 1 ? (turn == NULL ? last : turn)->outputs[0] : GRAPH_NONE);
+    count =
+        join(p, &m, parts, count, axis, y.dim[d], outer == 1 ? (turn == NULL ? last : turn)->outputs[0] : GRAPH_NONE);
   }
 }
 
@@ -436,8 +434,7 @@ static void write_bands(const pass *p, const region *r, const band *bands, int c
   int *now = WF_ARENA_ARRAY(p->g->arena, (size_t)p->g->tensor_count + 1, int);
   for (int b = 0; b < count; b++) {
     for (int n = r->first; n <= r->last; n++)
-      if (r->inside[n])
-        now[p->index.nodes[n].outputs[0]] = add_node(p, r, &bands[b], b, &p->index.nodes[n], now);
+      if (r->inside[n]) now[p->index.nodes[n].outputs[0]] = add_node(p, r, &bands[b], b, &p->index.nodes[n], now);
     parts[b] = now[p->index.nodes[r->last].outputs[0]];
     if (r->turn == GRAPH_NONE) continue;
     const graph_node *turn = &p->index.nodes[r->turn];

@@ -308,7 +308,7 @@ graph *quantise_network(graph *model, const quantise_options *asked, quantise_st
   if (stage == QUANTISE_STAGE_MODEL) return model;
   if (!quantise_calibrate(model, &options, &ranges, diag)) return NULL;
   if (!quantise_check_kept(model, &options, diag) || !choose_kept(model, &pins, &ranges, &options, diag)) return NULL;
-  if (options.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
+  if (options.target.unit_columns > 0 && !choose_units(model, &pins, &ranges, &options, diag)) return NULL;
   graph *quantised = quantise_convert(model, &pins, &ranges, &options, diag);
   const bool measured = quantised != NULL && options.cache != QUANTISE_CACHE_AS_ALL && options.cache_quality != NULL;
   if (quantised == NULL || stage == QUANTISE_STAGE_QUANTISED) return quantised;

@@ -156,7 +156,7 @@ static void place(const graph *g, const quantise_options *options, graph_node *n
       node->reason = places[i].reason;
     }
   const int out = node->outputs[0];
-  if (node->op == GRAPH_OP_QMUL && !options->gate &&
+  if (node->op == GRAPH_OP_QMUL && !options->target.gate &&
       graph_same_shape(&g->tensors[node->inputs[0]], &g->tensors[node->inputs[1]])) {
     node->place = GRAPH_ON_HOST;
     node->reason = "the array multiplies by numbers per channel, and has no gate";
@@ -196,6 +196,6 @@ void quantise_place(graph *quantised, const quantise_options *options) {
   quantise_rewrite_gates(quantised);
   pad_inputs(quantised);
   quantise_early(quantised);
-  quantise_rewrite_bands(quantised, options->near_bytes);
+  quantise_rewrite_bands(quantised, options->target.near_bytes);
   for (int n = 0; n < quantised->node_count; n++) place(quantised, options, &quantised->nodes[n]);
 }

@@ -78,6 +78,16 @@ typedef struct quantise_forms {
   int count;
 } quantise_forms;
 
+// What the passes know of the array (compiler/network/target.h says it of one). Graphs that are alike in
+// this are alike.
+typedef struct quantise_target {
+  int64_t unit_columns;  // the widest row that its normaliser takes; 0: there is none, or it shall not be used
+  int64_t near_bytes;    // of its cache in front of main memory: attention goes by bands that fit; 0: there is none
+  bool gate;             // it multiplies two tensors element by element
+  bool row_scales;       // the hart can have each row of a product's sums stored with a scale of its own
+  bool bytes_only;       // it stores no int32: rows of softmax are not divided behind the product
+} quantise_target;
+
 // Zero is the default of each field.
 typedef struct quantise_options {
   quantise_method method;
@@ -93,12 +103,7 @@ typedef struct quantise_options {
   // The most products that adding a residual may take (docs/networks.md): its factor is at most 127 times that.
   // 0: one per 256 terms of the sum, but from one to eight.
   int residual_products;
-  // The widest row that the array's normaliser takes; 0: there is none, or it shall not be used.
-  int64_t unit_columns;
-  bool gate;        // the array multiplies two tensors element by element
-  bool row_scales;  // the hart can have each row of a product's sums stored with a scale of its own
-  bool bytes_only;  // the array stores no int32: rows of softmax are not divided behind the product
-  int64_t near_bytes;  // of a cache in front of main memory: attention goes by bands that fit; 0: there is none
+  quantise_target target;
   // The kinds of rows that quantise_convert gives to the normaliser, a bit of quantise_unit each. quantise_network
   // chooses them by quality: together they lose at most QUANTISE_UNIT_LOSS dB.
   unsigned unit_kinds;

@@ -49,7 +49,7 @@ static bool pays(const quantise_converter *c, const quantise_convert_chain *chai
   if (x->rank < 2 || graph_elements(x) < WORTH) return false;  // fewer are not worth steps of the array
   const int64_t width = x->dim[x->rank - 1], results = out->dim[out->rank - 1];
   const int64_t largest = has_quarters(width) ? QUARTERS : has_quarters(width_in_quarters(width)) ? WIDER : WHOLE;
-  const int64_t divided = c->options->row_scales ? STORED_ROW + STORED_RESULT * results : RESULT * results;
+  const int64_t divided = c->options->target.row_scales ? STORED_ROW + STORED_RESULT * results : RESULT * results;
   return SHARES_ROW + SHARES * width > ROW + (largest + (masked ? MASK : 0)) * width + divided;
 }
 
@@ -173,7 +173,7 @@ bool quantise_convert_shares(quantise_converter *c, const graph_node *softmax, i
   const graph_tensor rows = c->model->tensors[x];
   double table[VALUES];
   graph_curve curve;
-  if (chain == NULL || c->options->bytes_only || !pays(c, chain, &rows, mask != GRAPH_NONE) ||
+  if (chain == NULL || c->options->target.bytes_only || !pays(c, chain, &rows, mask != GRAPH_NONE) ||
       quantise_pin_of(c->pins, out)->scale > 0)
     return false;
   const int from = quantise_convert_quant(c, x, LAYOUT_PLAIN);

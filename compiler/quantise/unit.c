@@ -12,7 +12,7 @@ enum { VALUES = 256 };
 static const double sum_max = 2147483647.0;
 
 static bool is_on(const quantise_converter *c, unsigned kind, int64_t width) {
-  return (c->options->unit_kinds & kind) != 0 && width <= c->options->unit_columns;
+  return (c->options->unit_kinds & kind) != 0 && width <= c->options->target.unit_columns;
 }
 
 // ---- softmax: e^x = 2^-z e^p with p in (-ln 2, 0], e^p = 0.3585 (p + 1.353)^2 + 0.344

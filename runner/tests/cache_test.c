@@ -6,6 +6,7 @@
 
 #include "base/test.h"
 #include "compiler/graph/run.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/network.h"
 #include "runner/tests/job.h"
@@ -32,7 +33,7 @@ static graph *place(const decoder *d, const hw_array *array, quantise_cache cach
   graph *model = networks_create(d->name, &made, &diag);
   assert_non_null(model);
   const quantise_options quantise = {
-      .seed = 1, .samples = 1, .int8_ends = true, .cache = cache, .unit_columns = network_unit_columns(array)};
+      .seed = 1, .samples = 1, .int8_ends = true, .cache = cache, .target = network_target(array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, &diag);
   assert_non_null(placed);
   graph_destroy(model);

@@ -10,8 +10,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "compiler/network/network.h"
-#include "compiler/network/unit.h"
-#include "compiler/quantise/quantise.h"
+#include "compiler/network/target.h"
 #include "runner/steps.h"
 #include "search/layers/graph.h"
 
@@ -76,11 +75,11 @@ static void free_form(layers_form *form) {
   wf_free(form);
 }
 
-static layers_form *make_form(const struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+static layers_form *make_form(const struct layers_forms *forms, const quantise_target *target, wf_diag *diag) {
   quantise_options options = forms->quantise;
-  options.unit_columns = unit_columns;
+  options.target = *target;
   layers_form *form = WF_NEW(layers_form);
-  form->unit_columns = unit_columns;
+  form->target = *target;
   form->placed = quantise_network(forms->model, &options, QUANTISE_STAGE_PLACED, diag);
   if (form->placed != NULL) {
     form->inputs = quantise_random_inputs(form->placed, SEED);
@@ -91,24 +90,30 @@ static layers_form *make_form(const struct layers_forms *forms, int64_t unit_col
   return NULL;
 }
 
-static layers_form *find_or_make(struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+static bool is_same(const quantise_target *a, const quantise_target *b) {
+  return a->unit_columns == b->unit_columns && a->near_bytes == b->near_bytes && a->gate == b->gate &&
+         a->row_scales == b->row_scales && a->bytes_only == b->bytes_only;
+}
+
+static layers_form *find_or_make(struct layers_forms *forms, const quantise_target *target, wf_diag *diag) {
   for (layers_form *form = forms->first; form != NULL; form = form->next)
-    if (form->unit_columns == unit_columns) return form;
-  layers_form *form = make_form(forms, unit_columns, diag);
+    if (is_same(&form->target, target)) return form;
+  layers_form *form = make_form(forms, target, diag);
   if (form == NULL) return NULL;
   form->next = forms->first;
   return forms->first = form;
 }
 
-static const layers_form *form_of(struct layers_forms *forms, int64_t unit_columns, wf_diag *diag) {
+static const layers_form *form_of(struct layers_forms *forms, const quantise_target *target, wf_diag *diag) {
   pthread_mutex_lock(&forms->lock);
-  const layers_form *form = find_or_make(forms, unit_columns, diag);
+  const layers_form *form = find_or_make(forms, target, diag);
   pthread_mutex_unlock(&forms->lock);
   return form;
 }
 
 const layers_form *layers_program_form(const layers_program *program, const hw_array *array, wf_diag *diag) {
-  return form_of(program->forms, network_unit_columns(array), diag);
+  const quantise_target target = network_target(array);
+  return form_of(program->forms, &target, diag);
 }
 
 // ---- the program
@@ -127,7 +132,7 @@ bool layers_program_load(layers_program *program, const char *name_or_path, cons
       .lock = PTHREAD_MUTEX_INITIALIZER,
       .model = model,
       .quantise = {.seed = SEED, .int8_ends = !options->float_ends, .uint8_images = options->uint8_images}};
-  const layers_form *plain = form_of(program->forms, 0, diag);
+  const layers_form *plain = form_of(program->forms, &(quantise_target){0}, diag);
   if (plain == NULL) return false;
   program->placed = plain->placed;
   program->hash = hash_of(program->placed);

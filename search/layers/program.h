@@ -5,6 +5,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/onnx/onnx.h"
+#include "compiler/quantise/quantise.h"
 #include "hw/array.h"
 #include "search/layers/layers.h"
 #include "workloads/networks/networks.h"
@@ -20,9 +21,9 @@ typedef struct layers_program_options {
   bool float_ends, uint8_images;
 } layers_program_options;
 
-// A network as arrays with a normaliser of some width have it, or those without one.
+// A network as arrays have it that are alike to the quantiser.
 typedef struct layers_form {
-  int64_t unit_columns;  // network_unit_columns of the array; 0: no normaliser
+  quantise_target target;
   graph *placed;
   void **inputs, **values;  // of the run that is timed: runner/steps.h
   struct layers_form *next;

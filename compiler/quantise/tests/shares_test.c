@@ -84,7 +84,7 @@ static void test_kinds(void **state) {
     wf_diag diag = wf_diag_to(stderr);
     graph *model = model_of(what);
     const void *inputs[2] = {scores_of(model, what), values_of(model)};
-    const quantise_options options = {.inputs = inputs, .input_sets = 1, .row_scales = true};
+    const quantise_options options = {.inputs = inputs, .input_sets = 1, .target.row_scales = true};
     graph *placed = quantise_network(model, &options, QUANTISE_STAGE_PLACED, &diag);
     assert_non_null(placed);
     assert_int_equal(count(placed, GRAPH_OP_QSHARE), 1);

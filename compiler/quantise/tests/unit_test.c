@@ -52,7 +52,7 @@ static void test_forms(void **state) {
     graph *hart = quantise_convert(model, &pins, &ranges, &options, &diag);
     options.unit_kinds = QUANTISE_UNIT_ALL;
     graph *none = quantise_convert(model, &pins, &ranges, &options, &diag);  // no columns fit
-    options.unit_columns = 1008;
+    options.target.unit_columns = 1008;
     graph *unit = quantise_convert(model, &pins, &ranges, &options, &diag);
     assert_non_null(hart);
     assert_non_null(none);
@@ -83,7 +83,7 @@ static void test_choice(void **state) {
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
     graph *model = create("bert-base", &diag);
     quantise_choice choice = {0};
-    const quantise_options options = {.samples = 3, .unit_columns = columns[i], .choice = &choice};
+    const quantise_options options = {.samples = 3, .target.unit_columns = columns[i], .choice = &choice};
     graph *placed = quantise_network(model, &options, QUANTISE_STAGE_PLACED, &diag);
     assert_non_null(placed);
     assert_int_equal(choice.measured, columns[i] > 0);
