@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/network.h"
@@ -133,7 +134,7 @@ static void measure(const bench_job *job, const bench_row *row, measured *m) {
   const quantise_options quantise = {.seed = o->seed,
                                      .int8_ends = !row->float_ends,
                                      .uint8_images = row->uint8_images,
-                                     .unit_columns = network_unit_columns(&array)};
+                                     .target = network_target(&array)};
   graph *placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (placed == NULL) return;

@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "compiler/network/cut.h"
 #include "compiler/network/network.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/candidate.h"
 #include "runner/judge.h"
@@ -99,7 +100,7 @@ static bool plan_network(const bench_job *job, const hw_array *array, const subj
   networks_options made = s->made;
   if (o->quick && networks_find(s->name)->size != 0) made.size = QUICK_SIZE;
   graph *model = networks_create(s->name, &made, job->diag);
-  const quantise_options quantise = {.seed = 1, .int8_ends = true, .unit_columns = network_unit_columns(array)};
+  const quantise_options quantise = {.seed = 1, .int8_ends = true, .target = network_target(array)};
   graph *placed = model == NULL ? NULL : quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   const bool good = placed != NULL && plan_both(placed, s->name, array, table, job->diag);

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench.h"
+#include "compiler/network/target.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/judge.h"
 #include "runner/tune.h"
@@ -71,7 +72,8 @@ static bool load(const bench_job *job, const place *p, loaded *l) {
   l->array.scratchpad.capacity_kib /= p->scratchpad;
   graph *model = networks_create(p->net, &made, job->diag);
   if (model == NULL) return false;
-  const quantise_options quantise = {.seed = o->seed, .samples = 1, .int8_ends = true};
+  const quantise_options quantise = {
+      .seed = o->seed, .samples = 1, .int8_ends = true, .target = network_target(&l->array)};
   l->placed = quantise_network(model, &quantise, QUANTISE_STAGE_PLACED, job->diag);
   graph_destroy(model);
   if (l->placed == NULL) return false;
