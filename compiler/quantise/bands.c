@@ -244,19 +244,31 @@ static bool find_constant(const pass *p, const region *r, const band *b, const g
 
 // ---- the sizes of bands
 
-static int64_t innermost(const graph_tensor *scores) {
-  for (int d = scores->rank - 3; d >= 0; d--)
-    if (scores->dim[d] > 1) return scores->dim[d];
-  return 1;
+// A dimension of the scores that bands of whole matrices go along, and how many matrices one step of it has.
+typedef struct walk {
+  int64_t steps, matrices;
+} walk;
+
+// The outermost dimension of which a step is no more than a band.
+static walk walk_of(const graph_tensor *scores, int64_t most_matrices) {
+  walk w = {1, matrices_of(scores)};
+  for (int d = 0; d + 2 < scores->rank; d++) {
+    w = (walk){scores->dim[d], w.matrices / scores->dim[d]};
+    if (w.matrices <= most_matrices && w.steps > 1) break;
+  }
+  return w;
 }
 
-// The band behind one; the first one has matrix and row 0. Bands do not straddle the dimension of the heads.
-static band size_of(const region *r, int64_t heads, int64_t matrix, int64_t row, int64_t most_rows) {
-  enum { ROWS = 32 };  // rows of a part are a multiple of this: blocks of most arrays
+// Bands of whole matrices are shared out evenly, and do not straddle the dimension; rows are, by whole blocks of most
+// arrays.
+static band size_of(const region *r, const walk *w, int64_t matrix, int64_t row, int64_t most_rows) {
+  enum { ROWS = 32 };
   band b = {.matrix = matrix, .matrices = 1, .row = row, .rows = r->height};
-  if (most_rows >= 2 * r->height) {
-    const int64_t bands = wf_ceil_div(heads, wf_min(most_rows / r->height, heads));
-    b.matrices = wf_min(wf_ceil_div(heads, bands), heads - matrix % heads);
+  const int64_t steps = most_rows / r->height / w->matrices;
+  if (steps > 0) {
+    const int64_t bands = wf_ceil_div(w->steps, wf_min(steps, w->steps)),
+                  left = w->steps - matrix / w->matrices % w->steps;
+    b.matrices = wf_min(wf_ceil_div(w->steps, bands), left) * w->matrices;
   } else if (most_rows < r->height) {
     const int64_t bands = wf_ceil_div(r->height, most_rows);
     b.rows = wf_min(wf_align_up(wf_ceil_div(r->height, bands), ROWS), r->height - row);
@@ -286,16 +298,17 @@ static int64_t most_rows(const pass *p, const region *r) {
 
 // Few rows are little beside the operands of their products.
 static bool is_far(const pass *p, const region *r) {
-  enum { COPIES = 3, FEW = 32 };
+  enum { COPIES = 2, FEW = 32 };
   return r->height >= FEW && r->matrices * r->height * r->width * COPIES > p->near_bytes;
 }
 
 static int find_bands(const pass *p, const region *r, band **all) {
-  const int64_t heads = innermost(tensor_of(p, p->g->nodes[r->first].outputs[0])), most = most_rows(p, r);
+  const int64_t most = most_rows(p, r);
+  const walk w = walk_of(tensor_of(p, p->g->nodes[r->first].outputs[0]), most / r->height);
   size_t room = 0, count = 0;
   band *bands = NULL;
   for (int64_t matrix = 0, row = 0; matrix < r->matrices;) {
-    const band b = size_of(r, heads, matrix, row, most);
+    const band b = size_of(r, &w, matrix, row, most);
     if (!can_cut(p, r, &b)) return 0;
     *WF_ARENA_PUSH(p->g->arena, bands, count, &room) = b;
     row = row + b.rows < r->height ? row + b.rows : 0;

@@ -97,14 +97,32 @@ IN_ROW uint64_t largest_of_words(const int8_t *from, size_t words) {
   return larger_halves(a, b);
 }
 
-IN_ROW uint32_t largest_half(const int8_t *from, size_t count) {
+IN_ROW uint64_t largest_of_cut(const int8_t *from, size_t count) {
   const struct cut cut = cut_of(from, count);
   const int8_t *tail = from + behind_at(&cut);
   uint64_t a = largest_of_words(from + cut.head, cut.words);
   if (cut.head > 0) a = larger_halves(a, halves_of(edge_word(from, cut.head, LEAST)));
   if (behind(&cut) > 0) a = larger_halves(a, halves_of(edge_word(tail, behind(&cut), LEAST)));
-  return largest_byte(a);
+  return a;
 }
+
+IN_ROW uint32_t largest_half(const int8_t *from, size_t count) { return largest_byte(largest_of_cut(from, count)); }
+
+// The same as largest_of_cut, for short rows: the words in which a row begins and ends are whole ones with 0 for what
+// is not of the row.
+#ifdef __riscv
+IN_ROW uint64_t largest_of_row(const int8_t *from, size_t count) {
+  const size_t before = (uintptr_t)from % WORD, after = -((uintptr_t)from + count) % WORD;
+  const int8_t *at = from - before, *const end = from + count + after - WORD;
+  const uint64_t last = halves_of(word_at(end)) & UINT64_MAX >> 8 * after;
+  uint64_t a = halves_of(word_at(at)) & UINT64_MAX << 8 * before;
+  if (at == end) return a & last;
+  for (at += WORD; at != end; at += WORD) a = larger_halves(a, halves_of(word_at(at)));
+  return larger_halves(a, last);
+}
+#else
+IN_ROW uint64_t largest_of_row(const int8_t *from, size_t count) { return largest_of_cut(from, count); }
+#endif
 
 // All bits of the bytes that are not 0.
 IN_ROW uint64_t included(uint64_t mask) {
@@ -166,26 +184,32 @@ IN_ROW uint64_t largest_bytes(const uint64_t word[WORD]) {
   return larger_parts(quarter[0], quarter[1], 8, UINT64_C(0xff00ff00ff00ff)) & BYTES(0x7f);
 }
 
-static void headroom_of_word_rows(const int8_t *from, size_t words, int8_t *to) {
+// Eight rows: of whole words, so that a step is done for all of them, or of any width.
+static uint64_t headroom_of_words(const int8_t *from, size_t words) {
   uint64_t word[WORD];
   EACH word[j] = halves_of(word_at(from + (size_t)j * words * WORD));
   for (size_t w = 1; w < words; w++)
     EACH word[j] = larger_halves(word[j], halves_of(word_at(from + ((size_t)j * words + w) * WORD)));
-  put_word(to, BYTES(INT8_MAX) - largest_bytes(word));
+  return BYTES(INT8_MAX) - largest_bytes(word);
 }
 
-// Eight rows of whole words at a time, one behind the other, where the words of the results are whole, too.
+static uint64_t headroom_of_rows(const int8_t *from, int64_t step, size_t count) {
+  uint64_t word[WORD];
+  for (size_t r = 0; r < WORD; r++, from += step) word[r] = largest_of_row(from, count);
+  return BYTES(INT8_MAX) - largest_bytes(word);
+}
+
 void host_qheadroom_rows(const struct host_qrows *rows) {
   const size_t count = (size_t)rows->count;
-  const bool whole = (((uintptr_t)rows->from | (uintptr_t)rows->from_step | count) % WORD) == 0;
-  const bool together = whole && rows->from_step == rows->count && rows->to_step == 1 && (uintptr_t)rows->to % WORD == 0;
+  const bool whole = (((uintptr_t)rows->from | (uintptr_t)rows->from_step | count) % WORD) == 0,
+             dense = rows->from_step == rows->count, together = rows->to_step == 1 && (uintptr_t)rows->to % WORD == 0;
   const int8_t *from = rows->from;
   int8_t *to = rows->to;
   int64_t r = rows->rows;
-  for (; together && r >= WORD; r -= WORD, from += WORD * count, to += WORD)
-    headroom_of_word_rows(from, count / WORD, to);
-  for (; r > 0; r--, from += rows->from_step, to += rows->to_step)
-    *to = (int8_t)(INT8_MAX - (whole ? largest_byte(largest_of_words(from, count / WORD)) : largest_half(from, count)));
+  for (; together && r >= WORD; r -= WORD, from += WORD * rows->from_step, to += WORD)
+    put_word(to,
+             whole && dense ? headroom_of_words(from, count / WORD) : headroom_of_rows(from, rows->from_step, count));
+  for (; r > 0; r--, from += rows->from_step, to += rows->to_step) *to = (int8_t)(INT8_MAX - largest_half(from, count));
 }
 
 // ---- exponentials: column j has table j mod 8, each of 256 bytes

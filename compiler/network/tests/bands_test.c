@@ -59,14 +59,14 @@ static void test_random(void **state) {
     const int64_t all = n.images * n.heads * n.rows;
     // Parts of a matrix are rounded to 32 rows, and heads are shared out evenly.
     const int least = (int)wf_ceil_div(all, wf_max(rows, INT64_C(32)) + 32);
-    assert_true(all <= 2 * rows || count_bands(bands) >= least);
+    assert_true(all <= 3 * rows || count_bands(bands) >= least);
     cut += count_bands(bands) > 1;
     wf_free(expected);
     wf_free(got);
     graph_destroy(whole);
     graph_destroy(bands);
   }
-  assert_true(cut > 120);
+  assert_true(cut > 100);
 }
 
 static void test_counts(void **state) {
@@ -76,8 +76,9 @@ static void test_counts(void **state) {
     int64_t rows;
     int bands;
   } cases[] = {{{1, 12, 128, 128, 64, 64, true}, 128, 12}, {{1, 12, 128, 128, 64, 64, true}, 300, 6},
-               {{1, 12, 128, 128, 64, 64, true}, 64, 24},  {{2, 3, 100, 48, 16, 16, false}, 250, 4},
-               {{1, 1, 90, 48, 16, 16, true}, 44, 3},      {{1, 2, 70, 40, 8, 8, false}, 1, 6}};
+               {{1, 12, 128, 128, 64, 64, true}, 64, 24},  {{4, 3, 100, 48, 16, 16, false}, 250, 8},
+               {{12, 2, 50, 48, 16, 16, true}, 250, 6},    {{6, 2, 50, 48, 16, 16, true}, 60, 12},
+               {{1, 1, 90, 48, 16, 16, true}, 29, 3},      {{1, 2, 70, 40, 8, 8, false}, 1, 6}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     graph *g = banded(&cases[i].n, BUILD_BANDS_MASKED, near_for(&cases[i].n, cases[i].rows));
     assert_int_equal(count_bands(g), cases[i].bands);
@@ -140,7 +141,7 @@ static void test_engines(void **state) {
   const hw_array plain = array_of("gemmini-default"), unit = array_of("transformer-16");
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (build_bands_kind kind = 0; kind < BUILD_BANDS_KINDS; kind++)
-      check(&sizes[i], kind, i == 0 ? 48 : sizes[i].rows, kind == BUILD_BANDS_UNIT ? &unit : &plain);
+      check(&sizes[i], kind, 48 - 4 * (int64_t)i, kind == BUILD_BANDS_UNIT ? &unit : &plain);
 }
 
 // The scores of a band, what is made of them, and no more are in memory at one time.
