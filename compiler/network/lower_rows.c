@@ -166,7 +166,7 @@ bool network_lower_qshare(network_lowering *l) {
 
 typedef struct norm {
   int64_t rows, cols, block;
-  network_place x, sums;
+  network_place x, sums;  // sums: of rows, then of their squares
 } norm;
 
 // What a norm's sums are worth on the array: the hart takes 4 cycles per element for them, a kernel hundreds to start.
@@ -193,17 +193,29 @@ static void help(network_lowering *l, const layer_desc *layer, const network_low
   l->net->steps[l->net->step_count - 1].macs = 0;
 }
 
-// Of `blocks` blocks of `side` rows each, from row `first` on: the sums, then products up to that row, stand before.
+// Of `blocks` blocks of `side` rows each, from row `first` on, their products with themselves; squares are on their
+// diagonals, each in a line of the cache for which the hart would wait, so the array copies them.
 static void square_blocks(network_lowering *l, const norm *n, int64_t first, int64_t blocks, int64_t side) {
+  if (blocks == 0 || side == 0) return;
+  const int64_t dim[3] = {blocks, side, sizeof(int32_t)};
   const layer_desc layer = {
       .map = {.kind = MAP_BATCHED, .size = {blocks, side, 1, side, n->cols, 1, 1}, .groups = 1, .result_bytes = 4},
       .scale = 1,
       .transposed = true};
-  network_place x = n->x, products = n->sums;
+  network_place x = n->x, squares = n->sums;
   x.offset += (uint64_t)(first * n->cols);
-  products.offset += (uint64_t)(n->rows + first * n->block) * sizeof(int32_t);
-  if (blocks > 0 && side > 0)
-    help(l, &layer, &(network_lower_operands){.inputs = x, .weights = x, .results = products});
+  squares.offset += (uint64_t)(n->rows + first) * sizeof(int32_t);
+  const bool one = side == 1;
+  const network_place products =
+      one ? squares : network_lower_scratch(l, (uint64_t)(blocks * side * side) * sizeof(int32_t));
+  help(l, &layer, &(network_lower_operands){.inputs = x, .weights = x, .results = products});
+  if (one) return;
+  const network_lower_view to = network_lower_view_at(squares, WEFT_I8, 3, dim);
+  network_lower_view from = to;
+  from.place = products;
+  from.step[0] = side * side * (int64_t)sizeof(int32_t);
+  from.step[1] = (side + 1) * (int64_t)sizeof(int32_t);
+  network_lower_copy(l, &to, &from);
 }
 
 static void sum_rows(network_lowering *l, const norm *n) {
@@ -220,7 +232,7 @@ static norm sums_of(network_lowering *l) {
   norm n = {.cols = x->dim[x->rank - 1], .block = hw_derive(l->array).dim, .x = network_lower_place_of(l, 0)};
   n.rows = graph_elements(x) / n.cols;
   const int64_t whole = n.rows / n.block, rest = n.rows % n.block;
-  n.sums = network_lower_scratch(l, (uint64_t)(n.rows + whole * n.block * n.block + rest * rest) * sizeof(int32_t));
+  n.sums = network_lower_scratch(l, 2 * (uint64_t)n.rows * sizeof(int32_t));
   if (graph_int(l->node, "center", 1) != 0) sum_rows(l, &n);
   square_blocks(l, &n, 0, whole, n.block);
   square_blocks(l, &n, whole * n.block, 1, rest);
@@ -252,7 +264,6 @@ static void norm_by_sums(network_lowering *l) {
   add_scalar(call, network_lower_view_at(n.sums, WEFT_I32, 1, &one), 3);
   call->call.number[0] = graph_float(l->node, "epsilon", 0);
   call->call.integer[0] = graph_int(l->node, "center", 1);
-  call->call.integer[1] = n.block;
 }
 
 static bool norm_by_hart(network_lowering *l) {

@@ -81,14 +81,14 @@ struct blocks {
   int64_t copies, side;
 };
 
-// Some rows of a block of `rows` rows, from row `at` on; those behind a group's last one are computed for nothing.
-static void put_rows(const struct norm *n, const struct blocks *b, int64_t at, int64_t some, int64_t rows) {
+// Some rows of a block, from row `at` on; those behind a group's last one are computed for nothing.
+static void put_rows(const struct norm *n, const struct blocks *b, int64_t at, int64_t some) {
   enum { LOW = 127, SHIFT = 7 };
   int64_t sum[GROUP], squares[GROUP], factor[GROUP], offset[GROUP], high[GROUP];
   struct parts factors, offsets;
   const int64_t copies = b->copies, side = b->side, bytes = (copies + 1) * side;
   EACH sum[j] = b->sums == NULL || j >= some ? 0 : b->sums[at + j];
-  EACH squares[j] = j >= some ? 0 : b->squares[(at + j) * (rows + 1)];
+  EACH squares[j] = j >= some ? 0 : b->squares[at + j];
   affine_group(n, sum, squares, factor, offset);
   EACH high[j] = -(offset[j] >> SHIFT);
   split(&factors, factor, copies);
@@ -115,9 +115,9 @@ static enum weft_host_status factors(void *context, const struct weft_host_call 
   if (call->integer[1] != 0) b.sums = sums;
   for (int64_t left = all; left > 0; left -= b.side) {
     const int64_t rows = left < b.side ? left : b.side;
-    for (int64_t at = 0; at < rows; at += GROUP) put_rows(&n, &b, at, rows - at < GROUP ? rows - at : GROUP, rows);
+    for (int64_t at = 0; at < rows; at += GROUP) put_rows(&n, &b, at, rows - at < GROUP ? rows - at : GROUP);
     b.to += b.side * (b.copies + 1) * b.side;
-    b.squares += b.side * b.side;
+    b.squares += b.side;
     if (b.sums != NULL) b.sums += b.side;
   }
   return WEFT_HOST_OK;

@@ -196,26 +196,19 @@ static enum weft_host_status normalize(void *context, const struct weft_host_cal
   return WEFT_HOST_OK;
 }
 
-// The square of a row is on the diagonal of its block's product.
-static int64_t squares_of(const struct weft_host_call *call, const int32_t *products, int64_t r, int64_t rows) {
-  const int64_t block = call->integer[1], first = r / block * block;
-  const int64_t side = rows - first < block ? rows - first : block;
-  return products[first * block + (r - first) * (side + 1)];
-}
-
 static enum weft_host_status normalize_sums(void *context, const struct weft_host_call *call,
                                             const struct host_place *p) {
   (void)context;
   const float *gamma = (const float *)(const void *)p->at[2];
   const struct norm_columns columns = {gamma, gamma + call->dim[call->outer], true};
   const int64_t rows = row_count(call);
-  const int32_t *sums = (const int32_t *)(const void *)p->at[3], *products = sums + rows;
+  const int32_t *sums = (const int32_t *)(const void *)p->at[3];
   for (int64_t r = 0; r < rows; r += ROWS) {
     struct norm_row n[ROWS];
     const int64_t some = rows_from(r, rows);
     for (int64_t i = 0; i < some; i++) {
       n[i].row = row_of(call, p, r + i);
-      begin_row(call, &n[i], sums[r + i], squares_of(call, products, r + i, rows));
+      begin_row(call, &n[i], sums[r + i], sums[rows + r + i]);
     }
     norm_some(n, some, &columns);
   }
@@ -263,7 +256,7 @@ static host_visit *visit_of(const struct weft_host_call *call) {
   if (!is_plain(call) || !is_shared(call, 2)) return NULL;
   if (call->op == WEFT_HOST_QSOFTMAX) return call->integer[0] != 0 ? softmax_masked : softmax;
   if (!is_shared(call, 3)) return NULL;
-  if (call->op == WEFT_HOST_QNORMALIZE_SUMS) return call->outer <= 1 && call->integer[1] > 0 ? normalize_sums : NULL;
+  if (call->op == WEFT_HOST_QNORMALIZE_SUMS) return call->outer <= 1 ? normalize_sums : NULL;
   return call->op == WEFT_HOST_QNORMALIZE ? normalize : NULL;
 }
 
