@@ -247,8 +247,9 @@ static void long_rows_are_divided_late(void **state) {
   } cases[] = {{"bert-base", 128, 0, false, 2, 4, 0},   {"bert-base", 48, 0, false, 0, 0, 0},
                {"bert-base", 48, 0, true, 2, 0, 0},     {"bert-base", 131, 0, false, 2, 2, 2},
                {"bert-base", 127, 0, false, 2, 0, 0},   {"bert-base", 257, 0, false, 2, 4, 2},
-               {"bert-base", 128, 100, false, 2, 2, 0}, {"gpt2-block", 128, 0, false, 2, 2, 0},
-               {"gpt2-block", 24, 0, true, 0, 0, 0},    {"bert-base", 128, 128, false, 0, 0, 0}};
+               {"bert-base", 128, 100, false, 2, 4, 0}, {"gpt2-block", 128, 0, false, 2, 4, 0},
+               {"bert-base", 197, 0, false, 2, 4, 2},   {"gpt2-block", 24, 0, true, 0, 0, 0},
+               {"bert-base", 128, 128, false, 0, 0, 0}};
   wf_diag diag = wf_diag_to(stderr);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const networks_options options = {.divisor = 6, .seed = 3, .sequence = cases[i].sequence, .layers = 2};
