@@ -75,6 +75,7 @@ static void bytes_are_the_reference_s(void **state) {
   for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
     const hw_array array = array_with(names[a], true);
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
+      if (TEST_SANITIZED && i % 3 != a) continue;
       const uint64_t four = read_bytes(&decoders[i], &array, QUANTISE_CACHE_INT4),
                      eight = read_bytes(&decoders[i], &array, QUANTISE_CACHE_INT8);
       assert_true(four + eight / 100 < eight);
