@@ -87,8 +87,8 @@ static bool is_widened(const pass *p, int tensor) {
 
 static bool is_tensor_of_matrices(const pass *p, int tensor, const graph_tensor *like) {
   const graph_tensor *t = tensor_of(p, tensor);
-  return t->type == GRAPH_I8 && t->data == NULL && t->rank == like->rank && !is_widened(p, tensor) &&
-         memcmp(t->dim, like->dim, (size_t)(t->rank - 2) * sizeof *t->dim) == 0;
+  return t->type == GRAPH_I8 && t->data == NULL && t->rank == like->rank && graph_elements(t) > 0 &&
+         !is_widened(p, tensor) && memcmp(t->dim, like->dim, (size_t)(t->rank - 2) * sizeof *t->dim) == 0;
 }
 
 // Scores: a product of pairs of tensors, as int8.
@@ -143,7 +143,8 @@ static bool has_constants(const pass *p, const graph_node *node, int from) {
 
 // Whether a node that reads rows gives rows.
 static bool joins(const pass *p, const region *r, const graph_node *node) {
-  if (node->output_count != 1 || !is_rows(r, node, 0)) return false;
+  if (node->output_count != 1 || !is_rows(r, node, 0) || graph_elements(tensor_of(p, node->outputs[0])) == 0)
+    return false;
   switch (node->op) {
     case GRAPH_OP_RESHAPE:
     case GRAPH_OP_QCURVE:
@@ -290,10 +291,12 @@ static bool can_cut(const pass *p, const region *r, const band *b) {
   return true;
 }
 
-// Rows whose scores are a third of what is near: they, what is made of them, and the operands of the products.
+// Rows whose scores are a sixth of what is near, which leaves room for what is made of them and for operands; but of a
+// few rows the beginnings of steps would take longer than the steps.
 static int64_t most_rows(const pass *p, const region *r) {
-  enum { PART = 6, LEAST = 32 };
-  return wf_max(p->near_bytes / PART / r->width, (int64_t)LEAST);
+  enum { PART = 6, LEAST = 32, BANDS = 1024 };
+  const int64_t rows = r->matrices * r->height;
+  return wf_max(p->near_bytes / PART / r->width, wf_max(wf_ceil_div(rows, (int64_t)BANDS), (int64_t)LEAST));
 }
 
 // Few rows are little beside the operands of their products.

@@ -237,7 +237,7 @@ static void test_chosen_mixes(void **state) {
     assert_true(chosen.cycles <= alone.cycles + alone.cycles / 100);
     if (n == 0) {
       assert_true(chosen.steps < alone.steps && chosen.cycles < alone.cycles);
-      check_tuned(graphs[n], &array, &chosen);
+      if (!TEST_SANITIZED) check_tuned(graphs[n], &array, &chosen);
     }
     graph_destroy(graphs[n]);
   }
