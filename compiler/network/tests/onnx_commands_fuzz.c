@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compiler/network/network.h"
+#include "compiler/network/target.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/quantise/quantise.h"
 
@@ -37,8 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
   wf_diag diag = wf_diag_to(NULL);
   hw_array array;
   const onnx_options options = {.batch = 1, .fold_bytes = FOLD_BYTES};
-  const quantise_options calibration = {.samples = 1};
+  enum { NEAR_BYTES = 1024 };  // attention of few tokens goes by bands, too
   if (!hw_array_load(&array, "dim4", &diag)) abort();
+  quantise_options calibration = {.samples = 1, .target = network_target(&array)};
+  calibration.target.near_bytes = NEAR_BYTES;
   graph *model = onnx_read_bytes("fuzz.onnx", bytes, length, &options, &diag);
   if (model != NULL && is_small(model) && network_check_size(model, &array, false, &diag)) {
     graph *placed = quantise_network(model, &calibration, QUANTISE_STAGE_PLACED, &diag);
