@@ -226,7 +226,7 @@ static void find_turn(const pass *p, region *r) {
 // The rows of a constant operand after which it begins again; 0: it has no rows of scores.
 static int64_t rows_of_constant(const pass *p, const region *r, const graph_node *node, int input) {
   const graph_tensor *t = tensor_of(p, node->inputs[input]), *x = tensor_of(p, node->inputs[0]);
-  if (node->op == GRAPH_OP_QADD) return graph_elements(t) * r->matrices * r->height / graph_elements(x);
+  if (node->op == GRAPH_OP_QADD) return graph_elements(t) / (graph_elements(x) / (r->matrices * r->height));
   if (node->op == GRAPH_OP_QSOFTMAX && input > 1) return graph_elements(t) / x->dim[x->rank - 1];
   return node->op == GRAPH_OP_QSOFTMAX_UNIT ? graph_elements(t) : 0;
 }
