@@ -119,24 +119,27 @@ static void test_wide_masks(void **state) {
   }
 }
 
-// Rows of all lengths from all places: what the largest number leaves to 127, in halves.
+// Rows of all lengths from all places, few and many, one behind the other and apart: what the largest number leaves to
+// 127, in halves.
 static void test_qheadroom(void **state) {
   (void)state;
-  enum { LONG = 100 };
-  _Alignas(8) int8_t x[2 * LONG + 8];
-  for (int run = 0; run < 8 * LONG; run++) {
-    const int count = run / 8 + 1, at = run % 8, low = run % 3 == 0 ? 128 : 60;
-    int8_t to[2] = {99, 99};
-    for (int i = 0; i < 2 * count; i++) x[at + i] = (int8_t)(i * 71 % (256 - low) - 128);
-    struct weft_host_call call = {.op = WEFT_HOST_QHEADROOM, .rank = 2, .outer = 1, .dim = {2, count}};
-    call.operand[0] = (struct weft_host_operand){.data = to, .step = {1, 0}, .type = WEFT_I8};
-    call.operand[1] = (struct weft_host_operand){.data = x + at, .step = {count, 1}, .type = WEFT_I8};
+  enum { LONG = 100, MANY = 21, APART = 3, GUARD = 99 };
+  _Alignas(8) int8_t x[MANY * (LONG + APART) + 8], to[MANY + 2];
+  for (int run = 0; run < 16 * LONG; run++) {
+    const int count = run / 16 + 1, at = run % 8, rows = 1 + run % MANY, low = run % 3 == 0 ? 128 : 60;
+    const int step = count + (run % 5 == 0 ? APART : 0), first = run / 8 % 2;
+    for (int i = 0; i < rows * step; i++) x[at + i] = (int8_t)(i * 71 % (256 - low - 2 * (i / step)) - 128);
+    memset(to, GUARD, sizeof to);
+    struct weft_host_call call = {.op = WEFT_HOST_QHEADROOM, .rank = 2, .outer = 1, .dim = {rows, count}};
+    call.operand[0] = (struct weft_host_operand){.data = to + first, .step = {1, 0}, .type = WEFT_I8};
+    call.operand[1] = (struct weft_host_operand){.data = x + at, .step = {step, 1}, .type = WEFT_I8};
     assert_int_equal(weft_host_run(&call), WEFT_HOST_OK);
-    for (int r = 0; r < 2; r++) {
+    for (int r = 0; r < rows; r++) {
       int largest = -128;
-      for (int i = count; i-- > 0;) largest = x[at + r * count + i] > largest ? x[at + r * count + i] : largest;
-      assert_int_equal(to[r], (127 - largest) / 2);
+      for (int i = count; i-- > 0;) largest = x[at + r * step + i] > largest ? x[at + r * step + i] : largest;
+      assert_int_equal(to[first + r], (127 - largest) / 2);
     }
+    assert_int_equal(to[first + rows], GUARD);
     call.operand[1].step[1] = 2;
     assert_int_equal(weft_host_run(&call), WEFT_HOST_NO_SUCH_OP);
   }
