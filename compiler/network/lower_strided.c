@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads of attention: transposes that exchange dimensions before the last one are strides of the products beside them,
-// so that nobody copies the tensor. Parts that are cut out before them, or joined behind them, are strides, too. The
-// tensors between these nodes are in no memory.
+// so that no step copies the tensor. Parts that a Slice cuts out before them, or a Concat joins behind them, are
+// strides of these products, too. The tensors between these nodes are in no memory.
 #include "compiler/network/private.h"
 
 void network_lower_index(network_lowering *l, wf_arena *arena) {

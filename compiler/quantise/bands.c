@@ -197,7 +197,7 @@ static bool grow(const pass *p, region *r) {
   return false;
 }
 
-// Nobody outside reads what is inside, but the result.
+// No node outside of the region reads a tensor of it but the result.
 static bool is_closed(const pass *p, const region *r) {
   const int result = p->g->nodes[r->last].outputs[0];
   for (int n = 0; n < p->g->node_count; n++)
@@ -337,6 +337,13 @@ static bool find_region(const pass *p, int first, region *r) {
 
 // ---- the nodes of a band
 
+// A new tensor has the scale of the one that it is a part or the whole of.
+static int scaled_as(const pass *p, int made, const graph_tensor *t) {
+  p->g->tensors[made].scale = t->scale;
+  p->g->tensors[made].zero = t->zero;
+  return made;
+}
+
 static int cut(const pass *p, const quantise_maker *m, int tensor, const int64_t *at, const int64_t *dim) {
   const graph_tensor t = *tensor_of(p, tensor);
   int64_t starts[GRAPH_RANK_MAX], ends_at[GRAPH_RANK_MAX], axes[GRAPH_RANK_MAX], steps[GRAPH_RANK_MAX];
@@ -349,10 +356,7 @@ static int cut(const pass *p, const quantise_maker *m, int tensor, const int64_t
   if (count == 0) return tensor;
   const int inputs[5] = {tensor, quantise_make_integers(m, starts, count), quantise_make_integers(m, ends_at, count),
                          quantise_make_integers(m, axes, count), quantise_make_integers(m, steps, count)};
-  const int part = quantise_make(m, GRAPH_OP_SLICE, NULL, inputs, 5, GRAPH_NONE);
-  p->g->tensors[part].scale = t.scale;
-  p->g->tensors[part].zero = t.zero;
-  return part;
+  return scaled_as(p, quantise_make(m, GRAPH_OP_SLICE, NULL, inputs, 5, GRAPH_NONE), &t);
 }
 
 // Behind a Transpose of rows it is what the Transpose takes that is cut.
@@ -363,10 +367,8 @@ static int cut_operand(const pass *p, const quantise_maker *m, int tensor, const
   if (turn == NULL || !turns_rows(p, turn, perm)) return cut(p, m, tensor, at, dim);
   const graph_tensor t = *tensor_of(p, tensor);
   for (int d = 0; d < t.rank; d++) x_at[perm[d]] = at[d], x_dim[perm[d]] = dim[d];
-  const int part = quantise_make_transpose(m, cut(p, m, turn->inputs[0], x_at, x_dim), perm, GRAPH_NONE);
-  p->g->tensors[part].scale = t.scale;
-  p->g->tensors[part].zero = t.zero;
-  return part;
+  const int part = cut(p, m, turn->inputs[0], x_at, x_dim);
+  return scaled_as(p, quantise_make_transpose(m, part, perm, GRAPH_NONE), &t);
 }
 
 static int operand_of(const pass *p, const quantise_maker *m, const region *r, const band *b, const graph_node *node,
@@ -399,9 +401,7 @@ static int add_node(const pass *p, const region *r, const band *b, int number, c
     made = quantise_make_reshape(&m, inputs[0], y.rank, dim, GRAPH_NONE);
   else
     made = quantise_make(&m, node->op, node, inputs, node->input_count, GRAPH_NONE);
-  p->g->tensors[made].scale = y.scale;
-  p->g->tensors[made].zero = y.zero;
-  return made;
+  return scaled_as(p, made, &y);
 }
 
 // ---- all bands
@@ -417,9 +417,7 @@ static int join(const pass *p, const quantise_maker *m, int *parts, int count, i
     const int whole = i - first == 1 && out == GRAPH_NONE
                           ? parts[first]
                           : quantise_make_along(m, GRAPH_OP_CONCAT, &parts[first], i - first, axis, out);
-    p->g->tensors[whole].scale = t.scale;
-    p->g->tensors[whole].zero = t.zero;
-    parts[groups++] = whole;
+    parts[groups++] = scaled_as(p, whole, &t);
   }
   return groups;
 }
@@ -457,9 +455,8 @@ static void write_bands(const pass *p, const region *r, const band *bands, int c
     turns_rows(p, turn, perm);
     const graph_node named = {.name = wf_arena_format(p->g->arena, "%s.%d", turn->name, b)};
     const graph_tensor t = *tensor_of(p, parts[b]);
-    parts[b] = quantise_make_transpose(&(quantise_maker){p->g, &named}, parts[b], perm, GRAPH_NONE);
-    p->g->tensors[parts[b]].scale = t.scale;
-    p->g->tensors[parts[b]].zero = t.zero;
+    const int turned = quantise_make_transpose(&(quantise_maker){p->g, &named}, parts[b], perm, GRAPH_NONE);
+    parts[b] = scaled_as(p, turned, &t);
   }
   join_all(p, r, parts, count);
 }

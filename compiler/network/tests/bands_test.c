@@ -94,7 +94,7 @@ static void test_left_alone(void **state) {
   assert_int_equal(count_bands(g), 1);
   assert_int_equal(count_bands(near), 1);
   assert_int_equal(count_bands(few_rows), 1);
-  graph *seen = build_bands(&n, BUILD_BANDS_SHARES);  // somebody else reads the scores
+  graph *seen = build_bands(&n, BUILD_BANDS_SHARES);  // the graph has the scores as an output
   for (int i = 0; i < seen->node_count; i++)
     if (seen->nodes[i].op == GRAPH_OP_QMAT_MUL) {
       graph_set_ends(seen, seen->inputs, seen->input_count, (int[]){seen->outputs[0], seen->nodes[i].outputs[0]}, 2);
@@ -144,6 +144,33 @@ static void test_engines(void **state) {
       check(&sizes[i], kind, 48 - 4 * (int64_t)i, kind == BUILD_BANDS_UNIT ? &unit : &plain);
 }
 
+// A part of a tensor as second matrix of one product, with a bias and without.
+static void test_parts_with_bias(void **state) {
+  (void)state;
+  static const char *const shapes[] = {"i8[2, 16, 24]", "i8[1, 16, 24]", "i8[1, 20, 16]", "i8[1, 20, 24]"},
+                           *const flat[] = {"i8[32, 24]", "i8[16, 24]", "i8[20, 16]", "i8[20, 24]"};
+  const hw_array array = array_of("gemmini-default");
+  for (int n = 0; n < 4; n++) {
+    const char *const *shape = n < 2 ? shapes : flat;
+    char text[2048], bias[256] = "";
+    int at = 0;
+    for (int i = 0; i < 24; i++)
+      at += snprintf(bias + at, sizeof bias - (size_t)at, "%s%d", i == 0 ? "" : ", ", 90 * i);
+    snprintf(text, sizeof text,
+             "graph parts\ninput x %s\ninput w %s\nconstant from i64[1] = [%d]\nconstant to i64[1] = [%d]\n"
+             "constant axis i64[1] = [0]\nconstant step i64[1] = [1]\nconstant bias i32[24] = [%s]\n"
+             "node s Slice(w, from, to, axis, step) -> s %s\n"
+             "node y QMatMul(x, s%s) -> y %s {scale = 0.01}\noutput y\n",
+             shape[2], shape[0], n < 2 ? 1 : 16, n < 2 ? 2 : 32, bias, shape[1], n % 2 == 0 ? ", bias" : "", shape[3]);
+    wf_diag diag = wf_diag_to(stderr);
+    graph *g = graph_parse("parts", text, strlen(text), &diag);
+    assert_non_null(g);
+    assert_int_equal(run_on(g, &array, "cycle", RUN_HART_TIMED).digest,
+                     run_on(g, &array, "ref", RUN_HART_NATIVE).digest);
+    graph_destroy(g);
+  }
+}
+
 // The scores of a band, what is made of them, and no more are in memory at one time.
 static void test_memory(void **state) {
   (void)state;
@@ -159,9 +186,9 @@ static void test_memory(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_counts),
-                                     cmocka_unit_test(test_left_alone), cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_engines)},
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),     cmocka_unit_test(test_counts),
+                                     cmocka_unit_test(test_left_alone), cmocka_unit_test(test_parts_with_bias),
+                                     cmocka_unit_test(test_memory),     cmocka_unit_test(test_engines)},
                           on_hardware[] = {cmocka_unit_test(test_engines)};
   if (argc > 1) timed_engine = argv[1];
   if (argc > 1) return cmocka_run_group_tests(on_hardware, NULL, NULL);
