@@ -141,8 +141,8 @@ static bool lists_good(weft_session *s, const weft_network_options *o) {
 
 // Off, or on where the array has the unit; "on" for an array without one is a mistake.
 static bool set_normaliser(weft_session *s, const weft_network_options *o, api_job *job) {
-  static const char *const words[] = {"on", "off"};
-  const int word = api_choice(s, "normaliser", o->normaliser, words, 2);
+  static const char *const words[] = {"on", "off", "auto"};  // which is one of the others here (ways.c)
+  const int word = api_choice(s, "normaliser", o->normaliser, words, 3);
   const int64_t columns = network_unit_columns(&job->array.array);
   if (word < 0) return false;
   if (o->normaliser != NULL && word == 0 && columns == 0)

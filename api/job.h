@@ -8,6 +8,7 @@
 #include "api/calibration.h"
 #include "api/private.h"
 #include "api/schedules.h"
+#include "api/ways.h"
 #include "compiler/network/network.h"
 #include "compiler/quantise/quantise.h"
 #include "runner/kernels.h"
@@ -28,6 +29,7 @@ typedef struct api_job {
   quantise_options quantise;
   char **keep;                           // names of nodes, to which the options and what stayed in float point
   quantise_choice choice;                // of what the normaliser does
+  api_way ways[API_WAYS];                // compared with each other; names NULL: none were
   quantise_cache_quality cache_quality;  // of a cache of int4
   quantise_kept kept;                    // what stayed in float
   quantise_forms forms;
@@ -53,6 +55,9 @@ struct weft_network {
   api_loaded *loaded;
 };
 
+// By the way that the options name; NULL behind the end of the session's call.
+api_loaded *api_network_load(weft_session *session, const weft_array *array, const char *path,
+                             const weft_network_options *options);
 // Of a user, as `drop` of runs.
 void api_network_drop(void *loaded);
 

@@ -20,18 +20,27 @@ void api_network_drop(void *owner) {
 
 static const network *net_of(const weft_network *n) { return n->loaded->job.net; }
 
+api_loaded *api_network_load(weft_session *s, const weft_array *array, const char *path,
+                             const weft_network_options *o) {
+  api_loaded *n = WF_NEW(api_loaded);
+  n->users = 1;
+  n->path = wf_strdup(path);
+  n->job.array = *array;
+  api_array_own(&n->job.array);
+  if (api_job_open(s, &n->job, path, o)) return n;
+  api_network_drop(n);
+  return NULL;
+}
+
 weft_network *weft_network_compile(weft_session *s, const weft_array *array, const char *name_or_path,
                                    const weft_network_options *options) {
   weft_network_options o = {0};
   if (!api_begin(s, "network") || !api_given(s, array, "the array") || !api_given(s, name_or_path, "the network") ||
       !api_take(s, options, &o, sizeof o))
     return NULL;
-  api_loaded *n = WF_NEW(api_loaded);
-  n->users = 1;
-  n->path = wf_strdup(name_or_path);
-  n->job.array = *array;
-  api_array_own(&n->job.array);
-  if (!api_job_open(s, &n->job, name_or_path, &o)) return api_network_drop(n), NULL;
+  api_loaded *n =
+      api_ways_asked(&o) ? api_ways_open(s, array, name_or_path, &o) : api_network_load(s, array, name_or_path, &o);
+  if (n == NULL) return NULL;
   api_end(s, true, WEFT_OK);
   weft_network *handle = WF_NEW(weft_network);
   handle->loaded = n;

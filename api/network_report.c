@@ -125,6 +125,22 @@ static void print_choice(const api_network_report *report, FILE *out) {
   fputc('\n', out);
 }
 
+// The ways that were compared; a star is the one of this network.
+static void print_ways(const api_network_report *report, FILE *out) {
+  char cycles[WF_THOUSANDS];
+  for (int w = 0; w < API_WAYS; w++) {
+    const api_way *way = &report->job->ways[w];
+    if (way->name == NULL) continue;
+    fprintf(out, "%-12s %c %-22s ", w == 0 ? "ways" : "", way->chosen ? '*' : ' ', way->name);
+    if (way->refused != NULL)
+      fprintf(out, "refused: %s", way->refused);
+    else
+      fprintf(out, "%s cycles", wf_thousands(way->cycles, cycles));
+    if (way->has_energy) fprintf(out, ", %.1f uJ", way->energy_uj);
+    fputc('\n', out);
+  }
+}
+
 static void print_cache(const api_network_report *report, FILE *out) {
   const quantise_cache_quality *q = &report->job->cache_quality;
   if (q->measured) fprintf(out, "cache        int4: %.1f dB, as int8 %.1f dB\n", q->int4_db, q->int8_db);
@@ -229,6 +245,7 @@ void api_network_report_totals(const api_network_report *report, FILE *out) {
           r->check_seconds, wf_thousands(peak_kib(), number));
   if (report->job->choose_kernels) api_choices_print(&report->job->kernels, out);
   print_choice(report, out);
+  print_ways(report, out);
   print_cache(report, out);
   print_kept(report, out);
   print_quality(report, out);
@@ -340,6 +357,21 @@ static void add_choice(const api_network_report *report, cJSON *document) {
   cJSON_AddNumberToObject(object, "all_sqnr_db", choice->all_db);
 }
 
+static void add_ways(const api_network_report *report, cJSON *document) {
+  if (report->job->ways[0].name == NULL) return;
+  cJSON *list = cJSON_AddArrayToObject(document, "ways");
+  for (int w = 0; w < API_WAYS; w++) {
+    const api_way *way = &report->job->ways[w];
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, row);
+    cJSON_AddStringToObject(row, "name", way->name);
+    cJSON_AddBoolToObject(row, "chosen", way->chosen);
+    if (way->refused != NULL) cJSON_AddStringToObject(row, "refused", way->refused);
+    if (way->refused == NULL) wf_json_count(row, "cycles", way->cycles);
+    if (way->has_energy) cJSON_AddNumberToObject(row, "energy_uj", way->energy_uj);
+  }
+}
+
 static void add_cache(const api_network_report *report, cJSON *document) {
   const quantise_cache_quality *q = &report->job->cache_quality;
   if (!q->measured) return;
@@ -396,6 +428,7 @@ cJSON *api_network_report_json(const api_network_report *report) {
   add_seconds(report, document);
   if (report->job->choose_kernels) api_choices_json(&report->job->kernels, document);
   add_choice(report, document);
+  add_ways(report, document);
   add_cache(report, document);
   add_kept(report, document);
   add_quality(report, document);

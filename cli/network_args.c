@@ -42,8 +42,9 @@ const wf_option network_arg_rows[NETWORK_ARGS] = {
      "networks: N runs, each with inputs of its own, in one program (default 1)"},
     {"overlap", WF_TEXT(network_args, overlap), "off|auto",
      "networks: hart and array work at one time where that is faster (default: auto for several images)"},
-    {"normaliser", WF_TEXT(network_args, normaliser), "on|off",
-     "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one)"},
+    {"normaliser", WF_TEXT(network_args, normaliser), "on|off|auto",
+     "networks: softmax, norms and GELU in the array's normaliser (default: on where the array has one); auto: there, "
+     "by the hart or by the hart beside the array, each simulated, the best of them (--tune-objective)"},
     {"dims", WF_TEXT(network_args, dims), "NAME=N,..", "networks: open dimensions of a file (also INPUT:AXIS=N)"},
     {"outputs", WF_TEXT(network_args, outputs), "NAME,..",
      "networks: tensors or nodes of a file at which the network ends, instead of its outputs"},
@@ -187,9 +188,11 @@ static cli_exit set_quality(const network_args *args, lists *l, weft_network_opt
 static cli_exit set_normaliser(const network_args *args, const weft_array *array, weft_network_options *o) {
   const char *text = o->normaliser = args->normaliser;
   weft_array_facts facts = {.size = sizeof facts};
-  if (text != NULL && strcmp(text, "on") != 0 && strcmp(text, "off") != 0) return refuse("normaliser", text, "on, off");
+  const bool on = text != NULL && strcmp(text, "on") == 0;
+  if (text != NULL && !on && strcmp(text, "off") != 0 && strcmp(text, "auto") != 0)
+    return refuse("normaliser", text, "on, off, auto");
   weft_array_describe(array, &facts);
-  if (text == NULL || strcmp(text, "off") == 0 || facts.unit_columns > 0) return CLI_OK;
+  if (!on || facts.unit_columns > 0) return CLI_OK;
   fprintf(stderr,
           "weft: error: --normaliser on: array %s has none that networks can use\n"
           "  hint: --array transformer-16 has one\n",

@@ -14,6 +14,8 @@ compile_tuning run_tuning(unsigned count, run_fidelity with, compile_objective o
 bool run_judge(const command_program *program, compile_verdict *verdict, wf_diag *diag);
 // The same of one run with cold caches, for a caller that times the whole network afterwards.
 bool run_judge_once(const command_program *program, compile_verdict *verdict, wf_diag *diag);
+// Likewise, with the energy of the array alone as models of arrays count it: every byte of its port from main memory.
+bool run_judge_array(const command_program *program, compile_verdict *verdict, wf_diag *diag);
 // For a screen: one run with cold caches, which says enough to choose those that are left to the other.
 bool run_judge_flow(const command_program *program, compile_verdict *verdict, wf_diag *diag);
 

@@ -148,7 +148,7 @@ expect 0 'as the int8 reference' "$weft" sim lstm --seq 2 --divisor 32 --depth 1
 
 # ---- rows in the normaliser: on by default where the array has one, the same from its program, off if asked
 small='--seq 16 --divisor 4 --depth 1 --seed 3'
-expect 2 'one of on, off' "$weft" sim bert-base $small --normaliser maybe
+expect 2 'one of on, off, auto' "$weft" sim bert-base $small --normaliser maybe
 expect 2 'gemmini-default has none that networks can use' "$weft" sim bert-base $small --normaliser on
 expect 0 'as the int8 reference' "$weft" sim bert-base $small --array transformer-16 --json unit.json --report unit.txt
 # A name that is too long for the table is cut at its front, where names of layers are alike.
@@ -164,6 +164,20 @@ expect 0 '' "$weft" compile bert-base $small --array transformer-16 -o unit.elf
 expect 0 "digest $want" "$weft" sim unit.elf --array transformer-16
 expect 0 ' QSoftmax ' "$weft" sim bert-base $small --array transformer-16 --normaliser off
 hart=$(sed -n 's/^output .*digest //p' out.txt)
+# auto: the least of the ways is the run, with the bytes of that way.
+expect 0 "digest $want" "$weft" sim bert-base $small --array transformer-16 --normaliser auto
+expect 0 '\* normaliser' "$weft" sim bert-base $small --array transformer-16 --normaliser auto --timing-only
+least=$(sed -n 's/.* \(hart\|array\|normaliser\)  *\([0-9,]*\) cycles.*/\2/p' out.txt | tr -d , | sort -n | head -n 1)
+total=$(sed -n 's/^cycles *\([0-9,]*\), .*/\1/p' out.txt | tr -d ,)
+[ -n "$least" ] && [ "$(grep -c ' cycles, .* uJ$' out.txt)" = 3 ] && [ "$least" = "$total" ] || {
+  failed=$((failed + 1))
+  echo "FAILED: the least of the ways takes '$least' cycles, the run '$total'"
+}
+expect 0 "digest $hart" "$weft" sim bert-base $small --normaliser auto
+expect 0 'refused: the array has no normaliser' "$weft" sim bert-base $small --normaliser auto --timing-only
+expect 0 'array +refused: steps that are mixed' "$weft" sim bert-base $small --normaliser auto --fuse auto
+expect 0 'hart +refused: hart and array at one time' "$weft" sim bert-base $small --normaliser auto --overlap auto
+expect 0 '"chosen":.?true' "$weft" sim bert-base $small --normaliser auto --json -
 expect 0 "digest $hart" "$weft" sim bert-base $small
 
 # ---- an array that cannot do it says what it lacks

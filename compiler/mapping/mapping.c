@@ -21,6 +21,8 @@ map_mapping map_none(void) {
   return m;
 }
 
+bool map_is_none(const map_mapping *mapping) { return mapping->tile[0] == 0; }
+
 static int place_of(const uint8_t *order, block_dim_id dim) {
   for (int i = 0; i < BLOCK_DIMS; i++)
     if (order[i] == dim) return i;

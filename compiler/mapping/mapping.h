@@ -80,8 +80,10 @@ typedef struct map_mapping {
   uint8_t style;     // block_style
 } map_mapping;
 
-// For programs that are no layer (no product, or several): nothing is tiled, every load stays where it is, two slots.
+// For programs that are no layer (no product, or several): nothing is tiled, operands of products are loaded in front
+// of the loops that do not change them, two slots.
 map_mapping map_none(void);
+bool map_is_none(const map_mapping *mapping);
 
 // ---- what follows from a mapping
 

@@ -4,12 +4,14 @@
 // Scratchpad banks have one port: a load that writes a bank takes the cycle of a product that reads it, and two
 // operands in one bank cost a product twice the time. So slots that are read and slots that are filled lie in different
 // banks, as far as there are banks: of more than two slots as many are used as have banks of their own, or two. In the
-// accumulator results that a wide store shall take lie in tiles.
+// accumulator results that a wide store shall take lie in tiles. The parts of a program, between which a fence stands,
+// have all rows of the memories one after the other.
 #include <inttypes.h>
 
 #include "base/number.h"
 #include "compiler/block/build.h"
 #include "compiler/block/layout.h"
+#include "compiler/block/part.h"
 #include "compiler/cost/cost.h"
 #include "compiler/passes/passes.h"
 
@@ -20,6 +22,8 @@ typedef struct place {
   wf_diag *diag;
   // Per buffer. Beside the product: operands of products of blocks, which add to its results.
   bool *weights, *results, *stored_narrow, *pooled, *beside, *constant;
+  bool *once;            // loaded in front of all loops
+  const bool *placed;    // in the part whose buffers get their places
   int64_t operand_rows;  // of the scratchpad, for the product's operands: the others have the end
 } place;
 
@@ -38,12 +42,22 @@ static void find_roles(void *context, block_statement *s) {
   if (s->kind == BLOCK_STORE && s->store.epilogue.pool.stride != 0) p->pooled[s->store.source.buffer] = true;
 }
 
+// What a program without a mapping loads in front of all loops stays as it is.
+static void find_kept(place *p) {
+  for (const block_statement *s = p->program->body; s != NULL; s = s->next)
+    if (s->kind == BLOCK_LOAD) p->once[s->load.target.buffer] = map_is_none(p->mapping);
+}
+
 static uint32_t depth_of(const place *p, int b) {
   bool accumulator = p->program->buffers[b].scope == BLOCK_ACC;
-  if (p->constant[b]) return 1;
+  if (p->constant[b] || (p->once[b] && !accumulator)) return 1;
   if (p->beside[b]) return p->mapping->depth[MAP_RESULTS] < 2 ? 1 : 2;
   uint32_t depth = p->mapping->depth[accumulator ? MAP_RESULTS : p->weights[b] ? MAP_WEIGHTS : MAP_INPUTS];
   return depth == 0 ? 1 : depth;
+}
+
+static bool is_placed(const place *p, int b, block_scope scope) {
+  return p->placed[b] && p->program->buffers[b].scope == scope;
 }
 
 static int64_t slot_rows(const place *p, int b) {
@@ -54,7 +68,7 @@ static int64_t slot_rows(const place *p, int b) {
 static int64_t all_rows(const place *p, block_scope scope) {
   int64_t rows = 0;
   for (int b = 0; b < p->program->buffer_count; b++)
-    if (p->program->buffers[b].scope == scope) rows += slot_rows(p, b) * p->program->buffers[b].depth;
+    if (is_placed(p, b, scope)) rows += slot_rows(p, b) * p->program->buffers[b].depth;
   return rows;
 }
 
@@ -91,7 +105,7 @@ static bool check_capacity(const place *p, block_scope scope, const char *memory
   if (needs <= has) return true;
   wf_error(p->diag, (wf_location){0}, "%s: needs %" PRId64 " rows of %" PRId64, memory, needs, has);
   for (int b = 0; b < p->program->buffer_count; b++)
-    if (p->program->buffers[b].scope == scope)
+    if (is_placed(p, b, scope))
       wf_hint(p->diag, "buffer '%s': %u x %" PRId64 " rows", p->program->buffers[b].name, p->program->buffers[b].depth,
               slot_rows(p, b));
   return false;
@@ -111,7 +125,7 @@ static bool place_in_banks(const place *p) {
     next = end = 0;
     for (int b = 0; b < p->program->buffer_count; b++) {
       block_buffer *buffer = &p->program->buffers[b];
-      if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
+      if (!is_placed(p, b, BLOCK_SP) || p->beside[b]) continue;
       int64_t pitch = (slot_rows(p, b) + bank - 1) / bank * bank;
       if (round == 1) put(buffer, next, pitch);
       end = next + pitch * (buffer->depth - 1) + slot_rows(p, b);
@@ -128,7 +142,7 @@ static int deepest(const place *p) {
   uint32_t most = 2;
   for (int b = 0; b < p->program->buffer_count; b++) {
     const block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope != BLOCK_SP || p->beside[b] || buffer->depth <= 2) continue;
+    if (!is_placed(p, b, BLOCK_SP) || p->beside[b] || buffer->depth <= 2) continue;
     if (buffer->depth > most || (buffer->depth == most && p->weights[b])) found = b;
     most = wf_max(most, buffer->depth);
   }
@@ -151,7 +165,7 @@ static bool place_in_halves(const place *p) {
     high = half;
     for (int b = 0; b < p->program->buffer_count; b++) {
       block_buffer *buffer = &p->program->buffers[b];
-      if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
+      if (!is_placed(p, b, BLOCK_SP) || p->beside[b]) continue;
       int64_t rows = slot_rows(p, b);
       if (p->weights[b]) high -= rows;
       if (round == 1) put(buffer, p->weights[b] ? high : low, half);
@@ -167,7 +181,7 @@ static void place_packed(const place *p) {
   int64_t low = 0, high = p->operand_rows;
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope != BLOCK_SP || p->beside[b]) continue;
+    if (!is_placed(p, b, BLOCK_SP) || p->beside[b]) continue;
     int64_t rows = slot_rows(p, b);
     if (p->weights[b]) high -= rows * buffer->depth;
     put(buffer, p->weights[b] ? high : low, rows);
@@ -180,7 +194,7 @@ static void place_beside(place *p) {
   p->operand_rows = p->derived.sp_rows;
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope != BLOCK_SP || !p->beside[b]) continue;
+    if (!is_placed(p, b, BLOCK_SP) || !p->beside[b]) continue;
     p->operand_rows -= slot_rows(p, b) * buffer->depth;
     put(buffer, p->operand_rows, slot_rows(p, b));
   }
@@ -191,7 +205,7 @@ static void place_beside(place *p) {
 static void limit_results(const place *p) {
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope == BLOCK_ACC && buffer->depth > 2) buffer->depth = 2;
+    if (is_placed(p, b, BLOCK_ACC) && buffer->depth > 2) buffer->depth = 2;
   }
 }
 
@@ -199,7 +213,7 @@ static void place_accumulator(const place *p) {
   int64_t next = 0, half = p->derived.acc_rows / 2;
   for (int b = 0; b < p->program->buffer_count; b++) {
     block_buffer *buffer = &p->program->buffers[b];
-    if (buffer->scope != BLOCK_ACC) continue;
+    if (!is_placed(p, b, BLOCK_ACC)) continue;
     int64_t rows = slot_rows(p, b);
     bool alone = all_rows(p, BLOCK_ACC) == rows * buffer->depth;
     put(buffer, next, alone && buffer->depth == 2 && rows <= half ? half : rows);
@@ -243,6 +257,38 @@ static bool place_for_unroller(const place *p) {
   return sp <= sp_half && acc <= acc_half;
 }
 
+// ---- parts
+
+static bool place_part(place *p, const bool *buffers) {
+  p->placed = buffers;
+  for (int b = 0; b < p->program->buffer_count; b++)
+    if (is_placed(p, b, BLOCK_ACC)) choose_tiles(p, b);
+  block_visit(p->program->body, lay_out_factors, p);
+  if (!check_capacity(p, BLOCK_SP, "scratchpad", p->derived.sp_rows) ||
+      !check_capacity(p, BLOCK_ACC, "accumulator", p->derived.acc_rows))
+    return false;
+  place_beside(p);
+  if (!place_deep(p) && !place_in_halves(p)) place_packed(p);
+  limit_results(p);
+  place_accumulator(p);
+  return true;
+}
+
+// What several parts have a buffer for (constants) has one place in all of them, as all buffers then have.
+static bool place_parts(place *p) {
+  bool *all = WF_ARENA_ARRAY(p->program->arena, (size_t)p->program->buffer_count + 1, bool), shared = false;
+  const block_part *const first = block_parts_of(p->program, p->program->arena);
+  for (const block_part *part = first; part != NULL; part = part->next)
+    for (int b = 0; b < p->program->buffer_count; b++) {
+      shared |= all[b] && part->buffers[b];
+      all[b] |= part->buffers[b];
+    }
+  if (shared) return place_part(p, all);
+  bool good = true;
+  for (const block_part *part = first; part != NULL && good; part = part->next) good = place_part(p, part->buffers);
+  return good;
+}
+
 bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_array *array, wf_diag *diag) {
   size_t count = (size_t)program->buffer_count + 1;
   place p = {.program = program, .mapping = mapping, .derived = hw_derive(array), .diag = diag};
@@ -252,18 +298,10 @@ bool pass_buffers(block_program *program, const map_mapping *mapping, const hw_a
   p.pooled = WF_ARENA_ARRAY(program->arena, count, bool);
   p.beside = WF_ARENA_ARRAY(program->arena, count, bool);
   p.constant = WF_ARENA_ARRAY(program->arena, count, bool);
+  p.once = WF_ARENA_ARRAY(program->arena, count, bool);
   block_visit(program->body, find_roles, &p);
   if (program->style == BLOCK_STYLE_LOOP) return place_for_unroller(&p);
+  find_kept(&p);
   for (int b = 0; b < program->buffer_count; b++) program->buffers[b].depth = depth_of(&p, b);
-  for (int b = 0; b < program->buffer_count; b++)
-    if (program->buffers[b].scope == BLOCK_ACC) choose_tiles(&p, b);
-  block_visit(program->body, lay_out_factors, &p);
-  if (!check_capacity(&p, BLOCK_SP, "scratchpad", p.derived.sp_rows) ||
-      !check_capacity(&p, BLOCK_ACC, "accumulator", p.derived.acc_rows))
-    return false;
-  place_beside(&p);
-  if (!place_deep(&p) && !place_in_halves(&p)) place_packed(&p);
-  limit_results(&p);
-  place_accumulator(&p);
-  return true;
+  return place_parts(&p);
 }

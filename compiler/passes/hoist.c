@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the loads of products' operands out of the loops that their buffers outlive, as the mapping's residency says. A
+// Moves the loads of products' operands out of the loops that their buffers outlive: as the mapping's residency says,
+// and in programs without a mapping out of those that change nothing of what is loaded, which costs no row. A
 // buffer grows by what these loops sweep: along a dimension of the access (a convolution's window with its halo), or by
 // a new leading dimension where the loop only moves the base. Products then read a part of it.
 #include <string.h>
@@ -41,11 +42,23 @@ static int position_of(const hoist *h, const block_loop *loop) {
   return map_position(h->mapping, loop->dim, inner);
 }
 
-static bool leaves(const hoist *h, const block_statement *load, const block_loop *loop) {
+// Whether the loop changes nothing of what is loaded.
+static bool is_invariant(const block_access *access, int loop) {
+  bool moves = access->base.per_loop[loop] != 0;
+  for (int d = 0; d < access->rank; d++) moves |= access->dim[d].offset.per_loop[loop] != 0;
+  return !moves;
+}
+
+static bool is_private(const hoist *h, const block_statement *load, const block_statement *loop);
+
+static bool leaves(const hoist *h, const block_statement *load, const block_statement *statement) {
+  const int number = statement->loop.loop;
+  const block_loop *loop = &h->program->loops[number];
   role r = {.program = h->program, .buffer = load->load.target.buffer};
   block_visit(h->program->body, find_role, &r);
   if (!r.weights && !r.inputs) return false;
   if (h->program->tensors[load->load.access.tensor].written) return false;
+  if (map_is_none(h->mapping)) return is_invariant(&load->load.access, number) && is_private(h, load, statement);
   return position_of(h, loop) >= h->mapping->residency[r.weights ? MAP_WEIGHTS : MAP_INPUTS];
 }
 
@@ -200,7 +213,7 @@ static block_statement **hoist_out(hoist *h, block_statement **at) {
   for (block_statement **from = &loop->loop.body; *from != NULL;) {
     block_statement *s = *from;
     const block_loop *l = &h->program->loops[loop->loop.loop];
-    if (s->kind != BLOCK_LOAD || !leaves(h, s, l)) {
+    if (s->kind != BLOCK_LOAD || !leaves(h, s, loop)) {
       from = &s->next;
       continue;
     }

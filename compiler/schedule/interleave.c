@@ -287,6 +287,13 @@ static void put_load(merge *m, int q) {
   put(m, SCHED_ORDER_LOAD, q, m->next[q]++, 1);
 }
 
+// Without products time stands still: the loads whose rows are free come between the stores, one a store.
+static void put_ahead(merge *m) {
+  const sched_streams *s = m->s;
+  for (int q = 0; q < s->queue_count; q++)
+    if (m->next[q] < s->queues[q].count && s->queues[q].loads[m->next[q]].after_stores <= m->next_store) put_load(m, q);
+}
+
 // Puts the loads and stores that have to stand in front of the next product.
 static void put_needed(merge *m) {
   const sched_streams *s = m->s;
@@ -376,5 +383,8 @@ void sched_interleave(const sched_streams *s, sched_order *out, wf_arena *arena)
     find_quiet(&m);
     put_products(&m, end_of_quiet(&m));
   }
-  while (m.next_store < s->store_count) put_store(&m);
+  while (m.next_store < s->store_count) {
+    if (s->product_count == 0) put_ahead(&m);
+    put_store(&m);
+  }
 }

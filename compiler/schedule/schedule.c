@@ -5,10 +5,10 @@
 
 #include "base/number.h"
 #include "compiler/block/build.h"
+#include "compiler/block/part.h"
 #include "compiler/schedule/emit.h"
 #include "compiler/schedule/expand.h"
 #include "compiler/schedule/loop.h"
-#include "compiler/schedule/part.h"
 
 static bool expand_statement(void *context, const sched_walk *w, const block_statement *s) {
   sched_expand *e = context;
@@ -168,7 +168,7 @@ static command_program *expand(const sched_source *source, const sched_options *
 
 // ---- programs in parts
 
-static command_program *expand_parts(const sched_part *part, const sched_options *options, wf_diag *diag) {
+static command_program *expand_parts(const block_part *part, const sched_options *options, wf_diag *diag) {
   command_program *out = command_create(part->program.name, options->array);
   bool good = true;
   sched_emit_tensors(&part->program, out);
@@ -187,7 +187,7 @@ static command_program *expand_parts(const sched_part *part, const sched_options
 static command_program *in_parts(const block_program *program, const sched_options *options, bool *whole,
                                  wf_diag *diag) {
   wf_arena *arena = wf_arena_create();
-  const sched_part *first = sched_parts_of(program, arena);
+  const block_part *first = block_parts_of(program, arena);
   *whole = first->next == NULL;
   command_program *out = *whole ? NULL : expand_parts(first, options, diag);
   wf_arena_destroy(arena);

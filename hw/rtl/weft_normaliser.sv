@@ -16,8 +16,9 @@
 // to nearest even. Rows with a command other than none end here. Sums wrap at 32 bits.
 // ENABLE 0 builds the queue alone: every row passes.
 //
-// Latency: a passing row 1 cycle (queue of 2). A command takes the unit for 2 cycles, a mean 37, an
-// inverse standard deviation 106, an inverse sum 55; nothing enters meanwhile.
+// Latency: a passing row 1 cycle (queue of 2). Commands enter one per cycle; behind one, a passing
+// row waits for a second cycle. Nothing enters for 20 cycles from a mean on, 54 from an inverse
+// standard deviation, 18 from an inverse sum.
 // Combinational: none from an input to in_ready_o or out_* (in_ready_o depends on in_cmd_i).
 // Invariants: rows keep their order, so a passing row sees the statistics of everything before it.
 `include "weft_assert.svh"
@@ -85,12 +86,14 @@ module weft_normaliser #(
     logic [15:0]         len_q;
     logic [DIM*32-1:0]   row_q;
     logic [127:0]        consts_q;
-    logic                queue_ready, is_pass, take;
+    logic                queue_ready, is_pass, divides, take;
 
     assign in_set = SETS > 1 ? in_stats_id_i[SET_BITS-1:0] : '0;
     assign set = set_q;
     assign is_pass = in_cmd_i == NONE;
-    assign in_ready_o = state_q == IDLE && (!is_pass || queue_ready);
+    assign divides = cmd_q == MEAN || cmd_q == INV_STDDEV || cmd_q == INV_SUM_EXP;
+    assign in_ready_o = is_pass ? state_q == IDLE && queue_ready
+                                : state_q == IDLE || (state_q == REDUCE && !divides);
     assign take = in_valid_i && in_ready_o;
     assign busy_o = state_q != IDLE;
 
@@ -113,7 +116,7 @@ module weft_normaliser #(
       assign x = row_q[i*32 +: 32];
       assign difference = x - mean_q[set*32 +: 32];
       weft_integer_exp u_exp (
-        .q_i(x - max_q[set*32 +: 32]), .qb_i(consts_q[0 +: 32]), .qc_i(consts_q[32 +: 32]),
+        .q_i(x - running_max_q[set*32 +: 32]), .qb_i(consts_q[0 +: 32]), .qc_i(consts_q[32 +: 32]),
         .qln2_i(consts_q[64 +: 32]), .qln2_inv_i(consts_q[96 +: 32]), .y_o(exponential)
       );
       always_comb begin
@@ -136,10 +139,11 @@ module weft_normaliser #(
     end
 
     // Dividers: integers, and mantissas for the reciprocals.
-    localparam int MANTISSA_BITS = 50;
+    localparam int MANTISSA_BITS = 24, RECIPROCAL_BITS = 28, STEP = 2;
     logic        divide_start, divide_done, root_start, reciprocal_start, reciprocal_done;
     logic [31:0] sum, magnitude, quotient, unused_remainder, average;
-    logic [49:0] mantissa_quotient, mantissa_rest;
+    logic [RECIPROCAL_BITS-1:0] mantissa_quotient;
+    logic [MANTISSA_BITS-1:0] mantissa_rest;
     logic [31:0] divisor_float, reciprocal, reciprocal_of;
     logic [23:0] top_mantissa;
     logic [7:0]  top_exponent;
@@ -148,8 +152,8 @@ module weft_normaliser #(
     assign magnitude = sum[31] ? -sum : sum;
     // A count that has wrapped to zero divides nothing.
     assign average = count_q[set*16 +: 16] == '0 ? 32'd0 : sum[31] ? -quotient : quotient;
-    weft_sequential_divide #(.WIDTH(32)) u_divide (
-      .clk_i(clk_i), .rst_ni(rst_ni), .start_i(divide_start), .dividend_i(magnitude),
+    weft_sequential_divide #(.WIDTH(32), .BITS(32), .STEP(STEP)) u_divide (
+      .clk_i(clk_i), .rst_ni(rst_ni), .start_i(divide_start), .first_i('0), .dividend_i(magnitude),
       .divisor_i(32'(count_q[set*16 +: 16])), .done_o(divide_done), .quotient_o(quotient),
       .remainder_o(unused_remainder)
     );
@@ -169,10 +173,13 @@ module weft_normaliser #(
     weft_int_to_fp32 u_to_float (.int_i(reciprocal_of), .fp_o(divisor_float));
     assign top_mantissa = cmd_q == INV_SUM_EXP ? 24'hfe_0000 : 24'h80_0000;  // 127 or 1
     assign top_exponent = cmd_q == INV_SUM_EXP ? 8'd133 : 8'd127;
-    weft_sequential_divide #(.WIDTH(MANTISSA_BITS)) u_reciprocal (
+    // The two lowest bits of the dividend's mantissa are zeros, and the divisor's highest is set.
+    weft_sequential_divide #(
+      .WIDTH(MANTISSA_BITS), .BITS(RECIPROCAL_BITS), .STEP(STEP)
+    ) u_reciprocal (
       .clk_i(clk_i), .rst_ni(rst_ni), .start_i(reciprocal_start),
-      .dividend_i({top_mantissa, 26'd0}),
-      .divisor_i(50'({1'b1, divisor_float[22:0]})), .done_o(reciprocal_done),
+      .first_i(top_mantissa >> 2), .dividend_i('0),
+      .divisor_i({1'b1, divisor_float[22:0]}), .done_o(reciprocal_done),
       .quotient_o(mantissa_quotient),
       .remainder_o(mantissa_rest)
     );
@@ -189,7 +196,7 @@ module weft_normaliser #(
     assign reciprocal = divisor_float[30:0] == '0 ? 32'h7f80_0000
                       : {divisor_float[31], {exponent, normal[25:3]} + 31'(round_up)};
     logic unused_bits;
-    assign unused_bits = &{1'b0, normal[26], mantissa_quotient[49:27], in_stats_id_i};
+    assign unused_bits = &{1'b0, normal[26], mantissa_quotient[27], in_stats_id_i};
 
     logic started_q;  // the unit of this state has been started
     assign divide_start = state_q == DIVIDE && !started_q;
@@ -203,7 +210,7 @@ module weft_normaliser #(
         REDUCE: begin
           if (cmd_q == MEAN || cmd_q == INV_STDDEV) state_d = DIVIDE;
           else if (cmd_q == INV_SUM_EXP) state_d = RECIPROCAL;
-          else state_d = IDLE;
+          else state_d = take ? REDUCE : IDLE;
         end
         DIVIDE: begin
           if (divide_done && cmd_q == MEAN) state_d = IDLE;
@@ -235,24 +242,24 @@ module weft_normaliser #(
         root_left_q <= '0;
       end else begin
         state_q <= state_d;
+        if (take && !is_pass) begin
+          cmd_q <= in_cmd_i;
+          set_q <= in_set;
+          len_q <= in_len_i;
+        end
         unique case (state_q)
           IDLE: begin
             started_q <= 1'b0;
             if (take && is_pass && in_restart_i) begin
               sum_q[in_set*32 +: 32] <= '0;
               count_q[in_set*16 +: 16] <= '0;
-            end else if (take && !is_pass) begin
-              cmd_q <= in_cmd_i;
-              set_q <= in_set;
-              len_q <= in_len_i;
-              if (in_cmd_i == SUM_EXP || in_cmd_i == INV_SUM_EXP) begin
-                max_q[in_set*32 +: 32] <= running_max_q[in_set*32 +: 32];
-              end
             end
           end
           REDUCE: begin
             if (cmd_q == MAX) running_max_q[set*32 +: 32] <= row_max;
             else sum_q[set*32 +: 32] <= sum + row_sum;
+            if (cmd_q == SUM_EXP || cmd_q == INV_SUM_EXP)
+              max_q[set*32 +: 32] <= running_max_q[set*32 +: 32];
             count_q[set*16 +: 16] <= count_q[set*16 +: 16] + len_q;
           end
           DIVIDE: begin

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// See normaliser.h. How long a command keeps the unit, from its entry to the next one:
-//   REDUCE      1 cycle behind the one of the entry
-//   DIVIDE      the start, 32 quotient bits, the result
+// See normaliser.h. How long a command keeps the unit, from its entry to the next row:
+//   REDUCE      1 cycle behind the one of the entry; another command may enter in it
+//   DIVIDE      the start, 32 quotient bits, two a cycle, the result
 //   ROOT        the start, 16 root bits, the end
-//   RECIPROCAL  the start, 50 quotient bits, the result
+//   RECIPROCAL  the start, 28 quotient bits, two a cycle, the result
 #include "sim/cycle/normaliser.h"
 
 #include <assert.h>
@@ -11,20 +11,21 @@
 #include "arch/local.h"
 #include "base/alloc.h"
 
-enum { ENTRY = 1, REDUCE = 1, DIVIDE = 32 + 2, ROOT = 16 + 2, RECIPROCAL = 50 + 2 };
+enum { ENTRY = 1, REDUCE = 1, DIVIDE = 32 / 2 + 2, ROOT = 16 + 2, RECIPROCAL = 28 / 2 + 2 };
+enum { ENDED = ENTRY + REDUCE, MEAN = ENDED + DIVIDE, DEVIATION = MEAN + ROOT + RECIPROCAL, SUM = ENDED + RECIPROCAL };
 
-static const uint8_t cycles_of[] = {
-    [ARCH_NORM_NONE] = ENTRY,
-    [ARCH_NORM_SUM] = ENTRY + REDUCE,
-    [ARCH_NORM_MEAN] = ENTRY + REDUCE + DIVIDE,
-    [ARCH_NORM_VARIANCE] = ENTRY + REDUCE,
-    [ARCH_NORM_INV_STDDEV] = ENTRY + REDUCE + DIVIDE + ROOT + RECIPROCAL,
-    [ARCH_NORM_MAX] = ENTRY + REDUCE,
-    [ARCH_NORM_SUM_EXP] = ENTRY + REDUCE,
-    [ARCH_NORM_INV_SUM_EXP] = ENTRY + REDUCE + RECIPROCAL,
+static const cycle_normaliser_times times_of[] = {
+    [ARCH_NORM_NONE] = {ENTRY, ENTRY},
+    [ARCH_NORM_SUM] = {ENTRY, ENDED},
+    [ARCH_NORM_MEAN] = {MEAN, MEAN},
+    [ARCH_NORM_VARIANCE] = {ENTRY, ENDED},
+    [ARCH_NORM_INV_STDDEV] = {DEVIATION, DEVIATION},
+    [ARCH_NORM_MAX] = {ENTRY, ENDED},
+    [ARCH_NORM_SUM_EXP] = {ENTRY, ENDED},
+    [ARCH_NORM_INV_SUM_EXP] = {SUM, SUM},
 };
 
-uint32_t cycle_normaliser_cycles(arch_norm command) { return cycles_of[command]; }
+cycle_normaliser_times cycle_normaliser_times_of(arch_norm row) { return times_of[row]; }
 
 void cycle_normaliser_init(cycle_normaliser *n, bool enabled, uint32_t sets) {
   assert((sets & (sets - 1)) == 0);
@@ -44,6 +45,7 @@ void cycle_normaliser_pass(cycle_normaliser *n, uint64_t now, cycle_unit_row row
 }
 
 void cycle_normaliser_command(cycle_normaliser *n, uint64_t now, arch_norm command) {
-  assert(n->enabled && now >= n->idle_from && command != ARCH_NORM_NONE);
-  n->idle_from = now + cycle_normaliser_cycles(command);
+  assert(n->enabled && now >= n->command_from && command != ARCH_NORM_NONE);
+  n->command_from = now + times_of[command].command;
+  n->idle_from = now + times_of[command].pass;
 }

@@ -23,22 +23,26 @@ typedef struct cycle_unit_row {
 
 typedef struct cycle_normaliser {
   cycle_queue queue;
-  uint64_t idle_from;  // the earliest cycle in which a row may enter
+  uint64_t idle_from;     // the earliest cycle in which a row that passes may enter
+  uint64_t command_from;  // the same of a statistics command
   bool enabled;
   uint32_t set_mask;
   cycle_unit_row rows[CYCLE_NORMALISER_QUEUE];
   ref_stats *sets;
 } cycle_normaliser;
 
-// How long a row keeps the unit, from its entry to that of the next one; ARCH_NORM_NONE: one that passes.
-SIM_CYCLE_VISIBLE uint32_t cycle_normaliser_cycles(arch_norm command);
+// How long a row keeps the unit, from its entry to that of the next one, a statistics command or one that passes.
+typedef struct cycle_normaliser_times {
+  uint8_t command, pass;
+} cycle_normaliser_times;
+SIM_CYCLE_VISIBLE cycle_normaliser_times cycle_normaliser_times_of(arch_norm row);
 
 void cycle_normaliser_init(cycle_normaliser *n, bool enabled, uint32_t sets);
 void cycle_normaliser_free(cycle_normaliser *n);
 
 // in_ready_o for a row that passes, and for a statistics command.
 static inline bool cycle_normaliser_ready(const cycle_normaliser *n, uint64_t now, bool passes) {
-  return now >= n->idle_from && (!passes || cycle_queue_room(&n->queue, now));
+  return passes ? now >= n->idle_from && cycle_queue_room(&n->queue, now) : now >= n->command_from;
 }
 
 static inline ref_stats *cycle_normaliser_set(const cycle_normaliser *n, uint8_t id) {

@@ -216,7 +216,8 @@ typedef struct flow_store {
   uint32_t unusual;  // blocks are, up to this one
   uint8_t norm;      // arch_norm of the last block of a row
   flow_block each;   // what all blocks of the command share
-  flow_time normaliser_free;
+  // For a block that passes, for one that it takes.
+  flow_time normaliser_free, normaliser_command;
   uint32_t laddr, cols, blocks, rows, count, position;
   uint32_t row, column;  // of the next block; of pooled rows not used
   uint64_t base, stride;

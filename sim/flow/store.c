@@ -34,7 +34,7 @@ void flow_store_create(flow_engine *e) {
   s->issue_room = (delay + 1) << a->units.gate;
   s->latency = s->gate_latency = a->accumulator.scale_latency;
   s->read = a->scratchpad.read_pipeline == HW_READ_PIPELINE_FIXED ? delay + 1 : 2;
-  s->passes = cycle_normaliser_cycles(ARCH_NORM_NONE);
+  s->passes = cycle_normaliser_times_of(ARCH_NORM_NONE).pass;
   if (a->accumulator.scale_units != 0 && a->accumulator.narrow_reads)
     s->latency += (e->d.dim + a->accumulator.scale_units - 1) / a->accumulator.scale_units + 2;
   flow_ids_init(&s->ids, a->dma.writes_in_flight);
@@ -236,6 +236,12 @@ static inline __attribute__((always_inline)) bool dispatch(flow_engine *e, flow_
   return true;
 }
 
+static void keep_normaliser(flow_store *s, flow_time from, arch_norm command) {
+  const cycle_normaliser_times times = cycle_normaliser_times_of(command);
+  s->normaliser_free = flow_after(from, times.pass, FLOW_W_NORMALISER);
+  s->normaliser_command = flow_after(from, times.command, FLOW_W_NORMALISER);
+}
+
 static inline __attribute__((always_inline)) bool enter(flow_store *s, flow_places *p, bool usual) {
   const uint32_t n = p->entered;
   if (n == p->dispatched || n - p->scaled >= NORMALISER) return false;
@@ -244,9 +250,11 @@ static inline __attribute__((always_inline)) bool enter(flow_store *s, flow_plac
   cycle = flow_later(cycle, behind(*in(s->way.scaled, n - s->norm_room)));
   if (usual || b->acc) {
     const bool none = usual || b->norm == ARCH_NORM_NONE;
-    const uint32_t cycles = none ? s->passes : cycle_normaliser_cycles((arch_norm)b->norm);
-    cycle = flow_later(cycle, s->normaliser_free);
-    s->normaliser_free = flow_after(cycle, cycles, FLOW_W_NORMALISER);
+    cycle = flow_later(cycle, none ? s->normaliser_free : s->normaliser_command);
+    if (none)
+      s->normaliser_free = s->normaliser_command = flow_after(cycle, s->passes, FLOW_W_NORMALISER);
+    else
+      keep_normaliser(s, cycle, (arch_norm)b->norm);
   }
   *in(s->way.entered, n) = cycle;
   p->entered++;

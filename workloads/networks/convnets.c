@@ -82,6 +82,11 @@ void net_resnet50(net *n) {
   net_classify(n, "fc", x);
 }
 
+void net_bottleneck(net *n) {
+  const int64_t size = n->options.size, dims[] = {n->options.batch, net_width(n, 256), size, size};
+  net_output(n, bottleneck_block(n, net_input(n, "input", 4, dims), net_width(n, 64), 1, net_width(n, 64), 1));
+}
+
 void net_resnext50(net *n) {
   int x = net_resnet_stem(n);
   for (int stage = 1; stage <= 4; stage++) x = stage_of_50(n, x, stage, NET_GROUPED);

@@ -747,10 +747,12 @@ typedef struct weft_network_options {
   float picture_deviation[3];     // what they are divided by; all 0: 1
   const char *const *keep_float;  // nodes that stay in float, on the hart
   uint32_t keep_count;
-  double least_db;                         // as few more nodes stay in float as make every output that good; 0: none
-  uint64_t compare;                        // with the float model, on so many random inputs; 0: not at all
-  uint32_t residual_products;              // the most that adding a residual may take, 1 to 8; 0: by the length of sums
-  const char *normaliser;                  // of the array: "on" (default, where it has one), "off"
+  double least_db;             // as few more nodes stay in float as make every output that good; 0: none
+  uint64_t compare;            // with the float model, on so many random inputs; 0: not at all
+  uint32_t residual_products;  // the most that adding a residual may take, 1 to 8; 0: by the length of sums
+  // Of the array: "on" (default, where it has one), "off", or "auto": by the hart, by the hart beside the array and in
+  // the normaliser, each simulated, whichever is best by tune_objective.
+  const char *normaliser;
   const char *fuse;                        // neighbouring layers in one stream: "off" (default), "auto", "all"
   const char *mappings;                    // a file with mappings of kernels, as a simulated search writes it
   const char *tune_with, *tune_objective;  // as in weft_kernel_options

@@ -55,6 +55,7 @@ gpt2-block gpt2-block seq: 16, divisor: 6
 llama2-7b-block llama2-7b-block seq: 8, divisor: 32
 llama3-8b-block llama3-8b-block seq: 8, divisor: 32
 lstm lstm seq: 4, divisor: 8, depth: 1
+bottleneck bottleneck size: 14, divisor: 4
 deepbench deepbench divisor: 16
 END
 "$weft" net --list | awk '/^[a-z0-9]/ { print $1 }' >generated.txt

@@ -121,7 +121,7 @@ static void divide(cells *c, uint32_t a, uint32_t b) {
   set(c->a, ~a);  // operands are held
   unsigned cycles = 1;
   for (; !get(c->done) && cycles < 100; cycles++) clock_once(c);
-  expect("cycles of a division", a, b, cycles, 33);
+  expect("cycles of a division", a, b, cycles, 17);
   expect("quotient", a, b, get(c->quotient), b == 0 ? UINT32_MAX : a / b);
   expect("remainder", a, b, get(c->remainder), b == 0 ? a : a % b);
 }

@@ -30,8 +30,9 @@ module weft_scale_cells_bench (
   weft_integer_exp u_exp (
     .q_i(a_i), .qb_i(qb_i), .qc_i(qc_i), .qln2_i(qln2_i), .qln2_inv_i(qln2_inv_i), .y_o(exp_o)
   );
-  weft_sequential_divide #(.WIDTH(32)) u_divide (
-    .clk_i(clk_i), .rst_ni(rst_ni), .start_i(start_i), .dividend_i(a_i), .divisor_i(b_i),
+  weft_sequential_divide #(.WIDTH(32), .BITS(32), .STEP(2)) u_divide (
+    .clk_i(clk_i), .rst_ni(rst_ni), .start_i(start_i), .first_i('0), .dividend_i(a_i),
+    .divisor_i(b_i),
     .done_o(divide_done_o),
     .quotient_o(quotient_o), .remainder_o(remainder_o)
   );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs in parts: see part.h. Only statements at the top count, as order within them is not a fence's affair.
-#include "compiler/schedule/part.h"
+#include "compiler/block/part.h"
 
 #include "compiler/block/build.h"
 
@@ -40,9 +40,9 @@ static bool is_constant(const cutter *c, const block_statement *s) {
   return s->kind == BLOCK_LOAD && c->program->tensors[s->load.access.tensor].contents != NULL;
 }
 
-static sched_part *begin(const cutter *c) {
-  sched_part *part = WF_ARENA_NEW(c->arena, sched_part);
-  *part = (sched_part){.program = *c->program};
+static block_part *begin(const cutter *c) {
+  block_part *part = WF_ARENA_NEW(c->arena, block_part);
+  *part = (block_part){.program = *c->program};
   part->program.body = NULL;
   return part;
 }
@@ -65,8 +65,8 @@ static block_statement **end_of(block_statement **list) {
 }
 
 // The next part begins with what stands behind the last store, which only it can be for.
-static sched_part *begin_next(cutter *c, sched_part *part, block_statement **behind, const block_statement *at) {
-  sched_part *next = part->next = begin(c);
+static block_part *begin_next(cutter *c, block_part *part, block_statement **behind, const block_statement *at) {
+  block_part *next = part->next = begin(c);
   block_statement **end = &next->program.body;
   for (const block_statement *s = c->program->body; s != at; s = s->next)
     if (is_constant(c, s)) end = put(c, end, s);
@@ -76,10 +76,25 @@ static sched_part *begin_next(cutter *c, sched_part *part, block_statement **beh
   return next;
 }
 
-sched_part *sched_parts_of(const block_program *program, wf_arena *arena) {
+static void note_buffers(void *context, block_statement *s) {
+  bool *buffers = context;
+  block_view *views[BLOCK_VIEWS_MAX];
+  const int count = block_views(s, views);
+  for (int n = 0; n < count; n++) buffers[views[n]->buffer] = true;
+}
+
+static void note_all_buffers(const cutter *c, block_part *first) {
+  for (block_part *part = first; part != NULL; part = part->next) {
+    bool *buffers = WF_ARENA_ARRAY(c->arena, (size_t)c->program->buffer_count + 1, bool);
+    block_visit(part->program.body, note_buffers, buffers);
+    part->buffers = buffers;
+  }
+}
+
+block_part *block_parts_of(const block_program *program, wf_arena *arena) {
   cutter c = {
       .program = program, .arena = arena, .stored = WF_ARENA_ARRAY(arena, (size_t)program->tensor_count + 1, bool)};
-  sched_part *first = begin(&c), *part = first;
+  block_part *first = begin(&c), *part = first;
   block_statement **behind = &first->program.body;  // the last store
   for (const block_statement *s = program->body; s != NULL; s = s->next) {
     block_statement *own = alone(&c, s);
@@ -91,5 +106,6 @@ sched_part *sched_parts_of(const block_program *program, wf_arena *arena) {
     *end_of(behind) = own;
     if (stores(&c, own)) behind = &own->next;
   }
+  note_all_buffers(&c, first);
   return first;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs in parts that follow each other: a part loads what an earlier one stored, so that a fence stands between.
-#ifndef COMPILER_SCHEDULE_PART_H
-#define COMPILER_SCHEDULE_PART_H
+#ifndef COMPILER_BLOCK_PART_H
+#define COMPILER_BLOCK_PART_H
 
 #include "compiler/block/block.h"
 
-typedef struct sched_part {
+typedef struct block_part {
   block_program program;  // that of the whole, with the statements of the part
-  struct sched_part *next;
-} sched_part;
+  const bool *buffers;    // those that its statements name
+  struct block_part *next;
+} block_part;
 
 // At least one. Constants that stay for all parts are loaded in each.
-sched_part *sched_parts_of(const block_program *program, wf_arena *arena);
+block_part *block_parts_of(const block_program *program, wf_arena *arena);
 
 #endif
