@@ -6,6 +6,7 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
+#include "compiler/network/target.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/quantise/quantise.h"
 #include "workloads/networks/networks.h"
@@ -90,9 +91,10 @@ graph *api_read_model(const char *path, const weft_graph_options *o, wf_diag *di
 }
 
 // The graph as it is after a stage; NULL after the reason was reported. The model's is used up.
-static graph *at_stage(graph *model, quantise_stage stage, wf_diag *diag) {
+static graph *at_stage(graph *model, quantise_stage stage, const weft_array *array, wf_diag *diag) {
   if (model == NULL || stage == QUANTISE_STAGE_MODEL) return model;
-  const quantise_options options = {.int8_ends = true};
+  quantise_options options = {.int8_ends = true};
+  if (array != NULL) options.target = network_target(&array->array);
   graph *g = quantise_network(model, &options, stage, diag);
   graph_destroy(model);
   return g;
@@ -105,7 +107,7 @@ weft_graph *weft_graph_read(weft_session *s, const char *path, const weft_graph_
     return NULL;
   const int stage = api_choice(s, "stage", o.stage, stages, STAGES);
   if (stage < 0) return NULL;
-  graph *g = at_stage(api_read_model(path, &o, &s->diag), (quantise_stage)stage, &s->diag);
+  graph *g = at_stage(api_read_model(path, &o, &s->diag), (quantise_stage)stage, o.array, &s->diag);
   if (api_end(s, g != NULL, WEFT_BAD_INPUT) != WEFT_OK) return NULL;
   weft_graph *read = WF_NEW(weft_graph);
   read->graph = g;

@@ -59,6 +59,13 @@ static bool stage_good(const char *text) {
   return false;
 }
 
+// A model is the same for all arrays.
+static bool array_good(const cli_common *common, const char *stage) {
+  if (common->array == NULL || (stage != NULL && strcmp(stage, "model") != 0)) return true;
+  fputs("weft: error: --array is for stages behind the model\n  hint: --stage placed\n", stderr);
+  return false;
+}
+
 typedef struct graph_arguments {
   bool all;
   const char *dims, *outputs, *values, *stage;
@@ -83,7 +90,8 @@ static const wf_option graph_rows[] = {
      "model (default), quantised, placed: how far the compiler goes"},
 };
 
-static weft_graph *read_graph(weft_session *s, const char *path, const graph_arguments *o, const graph_lists *lists) {
+static weft_graph *read_graph(weft_session *s, const char *path, const graph_arguments *o, const graph_lists *lists,
+                              const weft_array *array) {
   const weft_graph_options options = {.size = sizeof options,
                                       .stage = o->stage,
                                       .batch = o->batch,
@@ -94,7 +102,8 @@ static weft_graph *read_graph(weft_session *s, const char *path, const graph_arg
                                       .constants_for = lists->values.inputs,
                                       .dims = (uint32_t)lists->dims.count,
                                       .output_count = (uint32_t)lists->outputs.count,
-                                      .constant_count = (uint32_t)lists->values.entries.count};
+                                      .constant_count = (uint32_t)lists->values.entries.count,
+                                      .array = array};
   weft_graph *g = weft_graph_read(s, path, &options);
   cli_messages(s);
   return g;
@@ -109,17 +118,19 @@ static bool print_graph(weft_session *s, const weft_graph *g, bool all) {
 
 static cli_exit show(const cli_common *common, const char *path, const graph_arguments *o, const graph_lists *lists) {
   weft_session *s = weft_session_create();
-  weft_graph *g = read_graph(s, path, o, lists);
+  weft_array *array = common->array == NULL ? NULL : cli_open_array(common, s);
+  weft_graph *g = common->array != NULL && array == NULL ? NULL : read_graph(s, path, o, lists, array);
   bool good = g != NULL && cli_put_json(common, common->json == NULL ? NULL : graph_json(g, path)) == CLI_OK;
   if (g != NULL && cli_prints(common)) good = print_graph(s, g, o->all) && good;
   weft_graph_destroy(g);
+  weft_array_destroy(array);
   weft_session_destroy(s);
   return good ? CLI_OK : CLI_BAD_INPUT;
 }
 
 static cli_exit parse_and_show(const cli_common *common, const char *path, const graph_arguments *o, graph_lists *l) {
   if (!cli_dims_parse(&l->dims, o->dims) || !cli_names_parse(&l->outputs, "outputs", o->outputs) ||
-      !stage_good(o->stage))
+      !stage_good(o->stage) || !array_good(common, o->stage))
     return CLI_USAGE;
   return cli_values_parse(&l->values, o->values) ? show(common, path, o, l) : CLI_BAD_INPUT;
 }
@@ -131,8 +142,10 @@ cli_exit cli_graph(int argc, char **argv) {
       .synopsis = "NET.onnx",
       .text =
           "Reads an ONNX model (opset 1 to 21) and prints its graph: shapes inferred, constants\n"
-          "folded, glue around shapes removed, one node per line.",
+          "folded, glue around shapes removed, one node per line. Stages behind the model are what\n"
+          "every array can, or with --array what is run on that one.",
       .options = {CLI_OPTIONS(graph_rows, 0)},
+      .takes_array = true,
       .min_arguments = 1,
       .max_arguments = 1};
   cli_common common;

@@ -72,6 +72,11 @@ expect 0 '"parameters":' "$weft" net resnet18 --size 32 --divisor 16 -o net.onnx
 expect 0 'K: 1000, C: 32' "$weft" net resnet18 --size 32 --divisor 16 --layers - --quiet
 expect 0 '^node .* QConv\(.* array' "$weft" graph net.onnx --stage placed
 expect 0 '^node .* QMaxPool\(' "$weft" graph net.onnx --stage quantised
+expect 2 'for stages behind the model' "$weft" graph net.onnx --array dim8
+expect 1 'nosuch' "$weft" graph net.onnx --stage placed --array nosuch
+expect 0 '' "$weft" net bert-base --seq 16 --divisor 4 --depth 1 -o rows.onnx
+expect 0 ' QGeluUnit\(' "$weft" graph rows.onnx --stage placed --array transformer-16
+expect 0 ' QCurve\(' "$weft" graph rows.onnx --stage placed
 expect 0 '^node .* BatchNormalization\(' "$weft" graph net.onnx
 expect 2 'one of model, quantised, placed' "$weft" graph net.onnx --stage best
 expect 2 'missing argument: NAME' "$weft" net

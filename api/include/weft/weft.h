@@ -859,6 +859,7 @@ typedef struct weft_graph_options {
   const char *const *constants;      // files (.pb) of inputs that are constants
   const char *const *constants_for;  // the inputs; NULL, or one of NULL: the file says which it is
   uint32_t dims, output_count, constant_count;
+  const weft_array *array;  // stages behind "model": the array that it is for; NULL: what every array can
 } weft_graph_options;
 
 typedef struct weft_graph_facts {
