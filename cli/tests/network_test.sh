@@ -180,6 +180,12 @@ expect 0 'hart +refused: hart and array at one time' "$weft" sim bert-base $smal
 expect 0 '"chosen":.?true' "$weft" sim bert-base $small --normaliser auto --json -
 expect 0 "digest $hart" "$weft" sim bert-base $small
 
+# By energy, scores and probabilities stay in the scratchpad, through the normaliser.
+printf 'name: spad4\nisa: {revision: 2}\nmesh: {rows: 4, columns: 4}\ntypes: {output_bits: 20}\n' >spad4.yaml
+printf 'scratchpad: {capacity_kib: 64}\naccumulator: {capacity_kib: 32}\nunits: {normaliser: true}\n' >>spad4.yaml
+expect 0 'keeps 2 tensors of .*scaled.i8 .*softmax.i8' "$weft" sim bert-base --seq 24 --divisor 6 --depth 1 --array spad4.yaml --fuse auto --tune-objective energy
+grep -q "result  *as the int8 reference's" out.txt || { failed=$((failed + 1)) && echo 'FAILED: probabilities in the scratchpad'; }
+
 # ---- an array that cannot do it says what it lacks
 printf 'name: spad\nmesh: {rows: 8, columns: 8}\naccumulator: {execute_writes: false}\n' >spad.yaml
 expect 3 "execute unit cannot write to the accumulator" "$weft" sim lstm --seq 2 --divisor 32 --depth 1 --array spad.yaml

@@ -75,8 +75,8 @@ static bool is_plain_load(const sched_load *load) {
 }
 
 static bool is_plain_store(const sched_store *store) {
-  return isa_local_accumulator(store->local) != 0 && isa_local_full(store->local) == 0 && store->norm == NULL &&
-         !store->gated && store->pool.stride == 0;
+  return isa_local_accumulator(store->local) != 0 && isa_local_full(store->local) == 0 && !store->gated &&
+         store->pool.stride == 0;
 }
 
 static bool add_pieces(planner *p, int part, int queue, uint32_t number) {
