@@ -35,6 +35,7 @@ static const small nets[] = {
     {"llama2-7b-block", {.sequence = 8, .divisor = 32}},
     {"llama3-8b-block", {.sequence = 8, .divisor = 8}},
     {"lstm", {.sequence = 3, .divisor = 8, .layers = 1}},
+    {"bottleneck", {.size = 14, .divisor = 4}},
     {"deepbench", {.divisor = 16}},
 };
 enum { NETS = sizeof nets / sizeof *nets };
