@@ -15,18 +15,18 @@ typedef struct compiled {
   compile_result result;
 } compiled;
 
-static compiled compile_kernel(const char *file, const char *arguments) {
+// Commands point to the array: it stays where it is.
+static void compile_kernel(const char *file, const char *arguments, compiled *c) {
   wf_diag diag = wf_diag_to(stderr);
-  compiled c = {.arena = wf_arena_create()};
+  *c = (compiled){.arena = wf_arena_create()};
   const char *text = NULL;
   for (size_t n = 0; n < layer_kernel_file_count; n++)
     if (strcmp(layer_kernel_files[n].name, file) == 0) text = layer_kernel_files[n].text;
   assert_non_null(text);
-  assert_true(hw_array_load(&c.array, "transformer-16", &diag));
-  compile_request request = {.file = file, .text = text, .length = strlen(text), .array = &c.array, .straight = true};
-  assert_true(lang_read_args(arguments, c.arena, &request.arguments, &diag));
-  assert_true(compile(&request, &c.result, &diag));
-  return c;
+  assert_true(hw_array_load(&c->array, "transformer-16", &diag));
+  compile_request request = {.file = file, .text = text, .length = strlen(text), .array = &c->array, .straight = true};
+  assert_true(lang_read_args(arguments, c->arena, &request.arguments, &diag));
+  assert_true(compile(&request, &c->result, &diag));
 }
 
 static void release(compiled *c) {
@@ -55,7 +55,8 @@ static uint64_t loaded_elements(const command_program *p, const char *tensor) {
 
 static void operands_are_loaded_once(void **state) {
   (void)state;
-  compiled c = compile_kernel("attention.py", "H=2,M=80,L=48,D=32,N=16,scale=0.001");
+  compiled c;
+  compile_kernel("attention.py", "H=2,M=80,L=48,D=32,N=16,scale=0.001", &c);
   const command_program *p = c.result.commands;
   assert_int_equal(loaded_elements(p, "q_ptr"), 2 * 80 * 32);
   assert_int_equal(loaded_elements(p, "k_ptr"), 2 * 48 * 32);
@@ -66,7 +67,8 @@ static void operands_are_loaded_once(void **state) {
 // Two slots of sixteen rows of 512 columns are the whole accumulator; the results of the second product have it, too.
 static void parts_share_the_memories(void **state) {
   (void)state;
-  compiled c = compile_kernel("attention.py", "H=1,M=64,L=512,D=64,N=64,scale=0.001");
+  compiled c;
+  compile_kernel("attention.py", "H=1,M=64,L=512,D=64,N=64,scale=0.001", &c);
   assert_int_equal(c.result.commands->fences, 2);
   release(&c);
 }
@@ -74,7 +76,8 @@ static void parts_share_the_memories(void **state) {
 // Two groups fit; the third one's loads come before the last store of the second one.
 static void rows_are_loaded_ahead(void **state) {
   (void)state;
-  compiled c = compile_kernel("softmax.py", "M=128,N=512,scale=0.01,BLOCK=512");
+  compiled c;
+  compile_kernel("softmax.py", "M=128,N=512,scale=0.01,BLOCK=512", &c);
   const command_program *p = c.result.commands;
   uint64_t loaded = 0, stored = 0, behind = 0;
   for (size_t n = 0; n < p->count; n++) {
