@@ -207,7 +207,9 @@ static bool set_lowering(weft_session *s, const weft_network_options *o, api_job
                                 .overlap = o->overlap,
                                 .jobs = job->jobs,
                                 .straight = o->for_c};
-  return api_tuning(s, o->tune, o->tune_with, o->tune_objective, &job->array.array, &lowering->tuning);
+  if (!api_tuning(s, o->tune, o->tune_with, o->tune_objective, &job->array.array, &lowering->tuning)) return false;
+  job->objective = lowering->tuning.objective;
+  return true;
 }
 
 // ---- stages

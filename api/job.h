@@ -35,6 +35,7 @@ typedef struct api_job {
   quantise_forms forms;
   quantise_layers layers;  // against the float model; none: not asked for
   api_calibration calibration;
+  compile_objective objective;
   bool choose_kernels;
   run_kernels_result kernels;  // if so
 } api_job;

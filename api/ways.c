@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "api/choices.h"
 #include "api/job.h"
 #include "compiler/compile.h"
 #include "compiler/network/target.h"
@@ -32,7 +31,8 @@ static const char *refusal(int way, const weft_array *array, const weft_network_
   if (ways[way].normaliser && network_unit_columns(&array->array) == 0)
     return "the array has no normaliser that networks can use";
   if (ways[way].overlap && mixes) return "steps that are mixed have no loops of the hardware";
-  if (!ways[way].overlap && !ways[way].normaliser && o->overlap) return "hart and array at one time were asked for";
+  if (!ways[way].overlap && !ways[way].normaliser && o->overlap)
+    return "hart and array at one time, by overlap or several images";
   return NULL;
 }
 
@@ -74,14 +74,7 @@ static api_loaded *open_way(weft_session *s, const weft_array *array, const char
 
 // ---- the best
 
-static compile_objective objective_of(const weft_network_options *o) {
-  for (int n = 0; o->tune_objective != NULL && n < COMPILE_OBJECTIVE_COUNT; n++)
-    if (strcmp(o->tune_objective, compile_objective_names[n]) == 0) return (compile_objective)n;
-  return COMPILE_CYCLES;
-}
-
 api_loaded *api_ways_open(weft_session *s, const weft_array *array, const char *path, const weft_network_options *o) {
-  const compile_objective objective = objective_of(o);
   api_way found[API_WAYS];
   api_loaded *best = NULL;
   double least = 0;
@@ -95,7 +88,7 @@ api_loaded *api_ways_open(weft_session *s, const weft_array *array, const char *
       if (best != NULL) api_network_drop(best);
       return NULL;
     }
-    const double value = compile_value(objective, &verdict);
+    const double value = compile_value(next->job.objective, &verdict);
     const bool better = best == NULL || value < least;
     if (better) {
       least = value;

@@ -280,7 +280,9 @@ static cli_exit set_lowering(const network_args *args, const weft_array *array, 
   if (code == CLI_OK) code = set_kernels(args, o);
   if (code == CLI_OK) code = set_images(args, o);
   const bool mixes = args->fuse != NULL && strcmp(args->fuse, "auto") == 0;
-  return code != CLI_OK ? code : tuning_check(&args->tuning, mixes, array);
+  // Ways are chosen by the objective, on engine cycle alone.
+  const bool ways = args->normaliser != NULL && strcmp(args->normaliser, "auto") == 0 && args->tuning.with == NULL;
+  return code != CLI_OK ? code : tuning_check(&args->tuning, mixes || ways, array);
 }
 
 // ---- the job

@@ -177,6 +177,8 @@ expect 0 "digest $hart" "$weft" sim bert-base $small --normaliser auto
 expect 0 'refused: the array has no normaliser' "$weft" sim bert-base $small --normaliser auto --timing-only
 expect 0 'array +refused: steps that are mixed' "$weft" sim bert-base $small --normaliser auto --fuse auto
 expect 0 'hart +refused: hart and array at one time' "$weft" sim bert-base $small --normaliser auto --overlap auto
+expect 0 '\* normaliser' "$weft" sim bert-base $small --array transformer-16 --normaliser auto --tune-objective energy --timing-only
+expect 2 'no effect without trials' "$weft" sim bert-base $small --array transformer-16 --normaliser auto --with flow
 expect 0 '"chosen":.?true' "$weft" sim bert-base $small --normaliser auto --json -
 expect 0 "digest $hart" "$weft" sim bert-base $small
 

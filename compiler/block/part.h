@@ -7,7 +7,7 @@
 
 typedef struct block_part {
   block_program program;  // that of the whole, with the statements of the part
-  const bool *buffers;    // those that its statements name
+  const bool *buffers;    // by number: whether a statement of the part names the buffer
   struct block_part *next;
 } block_part;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the loads of products' operands out of the loops that their buffers outlive: as the mapping's residency says,
-// and in programs without a mapping out of those that change nothing of what is loaded, which costs no row. A
-// buffer grows by what these loops sweep: along a dimension of the access (a convolution's window with its halo), or by
-// a new leading dimension where the loop only moves the base. Products then read a part of it.
+// Moves the loads of products' operands out of the loops that their buffers outlive, as the mapping's residency says.
+// In programs without a mapping a load leaves the loops whose counter its access does not have; its buffer stays as
+// large. A buffer grows by what these loops sweep: along a dimension of the access (a convolution's window with its
+// halo), or by a new leading dimension where the loop only moves the base. Products then read a part of it.
 #include <string.h>
 
 #include "base/number.h"
