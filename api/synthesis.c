@@ -55,6 +55,13 @@ weft_status weft_synthesis_at(const weft_synthesis *synthesis, size_t index, wef
   return api_give(&full, sizeof full, unit);
 }
 
+weft_status weft_synthesis_part_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_part *part) {
+  if (synthesis == NULL || index >= synthesis->result.part_count) return WEFT_USAGE;
+  const hw_synth_part *from = &synthesis->result.parts[index];
+  const weft_synthesis_part full = {.name = from->name, .area_um2 = from->area_um2, .expected_um2 = from->expected_um2};
+  return api_give(&full, sizeof full, part);
+}
+
 // ---- tables
 
 _Static_assert(WEFT_FIT_LEAST == (int)HW_FIT_POINTS_MIN && WEFT_FIT_MOST == (int)HW_FIT_POINTS_MAX,

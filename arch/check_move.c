@@ -244,8 +244,12 @@ bool arch_check_mvout_spad(arch_checker *checker, uint64_t rs1, uint64_t rs2) {
   if (to.accumulator) return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "the destination is in the accumulator");
   if ((s.from.full && s.from.accumulator) || is_norm(&s))
     return arch_check_fail(checker, ARCH_FAULT_ILLEGAL, "only int8 rows can be moved to the scratchpad");
-  return check_reads(checker, &s) && check_height(checker, s.rows) &&
-         check_width(checker, s.cols, checker->derived.dim, "of int8") && check_store_rows(checker, &s, s.rows) &&
-         arch_check_rows(checker, "destination", false, to.row, s.rows,
-                         (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2));
+  if (!check_reads(checker, &s) || !check_height(checker, s.rows) ||
+      !check_width(checker, s.cols, checker->derived.max_cols, "of int8") || !check_store_rows(checker, &s, s.rows))
+    return false;
+  const int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2),
+                block_stride = (int64_t)isa_get_mvout_spad_r2_block_stride(rs1, rs2);
+  for (uint32_t b = 0; b < blocks_of(checker, s.cols); b++)
+    if (!arch_check_rows(checker, "destination", false, to.row + b * block_stride, s.rows, stride)) return false;
+  return true;
 }

@@ -125,6 +125,22 @@ static bool show_unit(void *context, const weft_progress *progress) {
   return true;
 }
 
+static void print_part(const char *name, double area, double expected) {
+  printf("%-24s %14.0f %14.0f %+9.1f\n", name, area, expected, 100 * (expected / area - 1));
+}
+
+static void print_parts(const weft_synthesis *synthesis) {
+  weft_synthesis_part part = {.size = sizeof part};
+  double area = 0, expected = 0;
+  for (size_t i = 0; weft_synthesis_part_at(synthesis, i, &part) == WEFT_OK; i++) {
+    if (i == 0) printf("\n%-24s %14s %14s %9s\n", "part", "area um2", "cost model um2", "off %");
+    print_part(part.name, part.area_um2, part.expected_um2);
+    area += part.area_um2;
+    expected += part.expected_um2;
+  }
+  if (area > 0) print_part("all", area, expected);
+}
+
 static void print_synthesis(const weft_synthesis *synthesis, const weft_synthesis_facts *all) {
   weft_synthesis_unit unit = {.size = sizeof unit};
   printf("%-24s %9s %8s %14s %10s %10s\n", "unit", "instances", "cells", "area um2", "path ns", "power mW");
@@ -136,6 +152,7 @@ static void print_synthesis(const weft_synthesis *synthesis, const weft_synthesi
          all->clock_mhz);
   if (all->memory_bits != 0)
     printf("memory: %" PRIu64 " bits of scratchpad and accumulator, not in the area\n", all->memory_bits);
+  print_parts(synthesis);
 }
 
 static cJSON *unit_json(const weft_synthesis_unit *unit) {
@@ -151,11 +168,23 @@ static cJSON *unit_json(const weft_synthesis_unit *unit) {
   return object;
 }
 
+static cJSON *part_json(const weft_synthesis_part *part) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "part", part->name);
+  cJSON_AddNumberToObject(object, "area_um2", part->area_um2);
+  cJSON_AddNumberToObject(object, "expected_um2", part->expected_um2);
+  return object;
+}
+
 static cJSON *synthesis_json(const job *j, const weft_synthesis *synthesis, const weft_synthesis_facts *all) {
   cJSON *document = summary_of(j), *units = cJSON_AddArrayToObject(document, "units");
   weft_synthesis_unit unit = {.size = sizeof unit};
   for (size_t i = 0; weft_synthesis_at(synthesis, i, &unit) == WEFT_OK; i++)
     cJSON_AddItemToArray(units, unit_json(&unit));
+  cJSON *parts = cJSON_AddArrayToObject(document, "parts");
+  weft_synthesis_part part = {.size = sizeof part};
+  for (size_t i = 0; weft_synthesis_part_at(synthesis, i, &part) == WEFT_OK; i++)
+    cJSON_AddItemToArray(parts, part_json(&part));
   cJSON_AddStringToObject(document, "library", all->library);
   cJSON_AddNumberToObject(document, "clock_mhz", all->clock_mhz);
   cJSON_AddNumberToObject(document, "area_um2", all->area_um2);
@@ -243,7 +272,8 @@ cli_exit cli_rtl(int argc, char **argv) {
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"
           "              removing them is safe\n"
           "synth         area, critical path and power of each unit in a 180 nm cell library, for\n"
-          "              arrays of up to 8 x 8; takes minutes\n"
+          "              arrays of up to 32 x 32, and what the cost model of searches says of the area;\n"
+          "              takes minutes, half an hour at 16 x 16\n"
           "fit           a technology table of areas from what synth --json wrote of three arrays or\n"
           "              more; hw/tech/180nm.yaml is one",
       .examples =

@@ -108,6 +108,17 @@ hw_cost hw_cost_of(const hw_array *array) {
   return cost;
 }
 
+static bool is_macro(driver_name driver) { return driver == DRIVER_SP_KIB || driver == DRIVER_ACC_KIB; }
+
+double hw_cost_logic_of(const hw_array *array, hw_cost_part part) {
+  double numbers[DRIVER_COUNT], um2 = 0;
+  count(array, numbers);
+  for (size_t i = 0; i < TERMS; i++)
+    if (terms[i].part == part && !is_macro(terms[i].driver))
+      um2 += sources[terms[i].source].factor * terms[i].um2 * numbers[terms[i].driver];
+  return um2 / sources[SOURCE_OSU018].factor;
+}
+
 bool hw_cost_term_at(const hw_array *array, size_t index, hw_cost_term *term) {
   double numbers[DRIVER_COUNT];
   if (index >= TERMS) return false;

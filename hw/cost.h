@@ -37,6 +37,9 @@ typedef struct hw_cost {
 
 hw_cost hw_cost_of(const hw_array *array);
 
+// A part's logic in um2 of the cells that `weft rtl synth` maps to: without the macros of scratchpad and accumulator.
+double hw_cost_logic_of(const hw_array *array, hw_cost_part part);
+
 // A term of the table as it stands for an array.
 typedef struct hw_cost_term {
   hw_cost_part part;

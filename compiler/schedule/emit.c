@@ -379,6 +379,7 @@ void sched_emitter_move(sched_emitter *m, int program, const sched_store *store,
   isa_init_mvout_spad_r2(&i.rs1, &i.rs2);
   isa_set_mvout_spad_r2_dest(&i.rs1, &i.rs2, move->to);
   isa_set_mvout_spad_r2_stride(&i.rs1, &i.rs2, move->stride);
+  isa_set_mvout_spad_r2_block_stride(&i.rs1, &i.rs2, move->block_stride);
   isa_set_mvout_spad_r2_local(&i.rs1, &i.rs2, move->from);
   isa_set_mvout_spad_r2_cols(&i.rs1, &i.rs2, move->cols);
   isa_set_mvout_spad_r2_rows(&i.rs1, &i.rs2, move->rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarding: see forward.h. The pieces of loads, a row of a column block each, are found by the address of their first
-// byte; stores are gone through piece by piece, and pieces that lie evenly in both memories become one move.
+// byte; stores are gone through piece by piece, and pieces that lie evenly in both memories become one move. Strides
+// have 16 bits.
 #include "compiler/schedule/forward.h"
 
 #include <string.h>
@@ -60,9 +61,9 @@ typedef struct planner {
   sched_forwards *f;
   int tensor, writer;
   uint64_t bytes;
-  uint32_t dim;
-  uint32_t *first;  // per byte: the piece that begins with it, or NO_PIECE
-  bool *stored;     // per byte: whether a piece of a store begins with it
+  uint32_t dim, most_cols;  // most_cols: of a command
+  uint32_t *first;          // per byte: the piece that begins with it, or NO_PIECE
+  bool *stored;             // per byte: whether a piece of a store begins with it
   piece *pieces;
   size_t piece_count, piece_room;
 } planner;
@@ -149,6 +150,7 @@ static bool find_pieces(planner *p) {
 static bool goes_on(sched_move *move, const piece *row, uint32_t from) {
   if (move->part != row->part || move->queue != row->queue || move->load != row->load) return false;
   if (move->from + move->rows != from || row->to <= move->to) return false;
+  if (row->to - move->to > UINT16_MAX) return false;
   if (move->rows == 1) move->stride = row->to - move->to;
   return row->to == move->to + move->rows * move->stride;
 }
@@ -167,9 +169,39 @@ static void add_move(planner *p, const piece *row, uint32_t from, size_t first) 
                                                                                   .stride = 1,
                                                                                   .rows = 1,
                                                                                   .cols = row->cols,
+                                                                                  .blocks = 1,
                                                                                   .part = row->part,
                                                                                   .queue = row->queue,
                                                                                   .load = row->load};
+}
+
+// Whether a move of the last block goes on with another of the block behind it, in the same rows: one command does
+// both.
+static bool takes_block(const planner *p, sched_move *move, const sched_move *block) {
+  if (move->part != block->part || move->queue != block->queue || move->load != block->load) return false;
+  if (move->rows != block->rows || (move->rows > 1 && move->stride != block->stride)) return false;
+  if (move->from + move->blocks * p->dim != block->from || move->cols != move->blocks * p->dim) return false;
+  if (move->cols + block->cols > p->most_cols || block->to <= move->to) return false;
+  if (block->to - move->to > UINT16_MAX) return false;
+  if (move->blocks == 1) move->block_stride = block->to - move->to;
+  return block->to == move->to + move->blocks * move->block_stride;
+}
+
+// Moves of the last block, from number `block` on, that a move of the same store from number `first` on does, too.
+static void join_blocks(planner *p, size_t first, size_t block) {
+  sched_forwards *f = p->f;
+  size_t left = block;
+  for (size_t n = block; n < f->move_count; n++) {
+    size_t before = first;
+    while (before < block && !takes_block(p, &f->moves[before], &f->moves[n])) before++;
+    if (before == block) {
+      f->moves[left++] = f->moves[n];
+      continue;
+    }
+    f->moves[before].cols = (uint16_t)(f->moves[before].cols + f->moves[n].cols);
+    f->moves[before].blocks++;
+  }
+  f->move_count = left;
 }
 
 static bool add_moves_of_block(planner *p, const sched_store *store, uint32_t block) {
@@ -195,8 +227,11 @@ static bool find_moves(planner *p) {
     if (!is_plain_store(store)) return false;
     store_moves *moves = &p->f->stores[p->writer][n];
     moves->first = p->f->move_count;
-    for (uint32_t b = 0; b * p->dim < store->cols; b++)
+    for (uint32_t b = 0; b * p->dim < store->cols; b++) {
+      const size_t block = p->f->move_count;
       if (!add_moves_of_block(p, store, b)) return false;
+      join_blocks(p, moves->first, block);
+    }
     moves->count = p->f->move_count - moves->first;
   }
   return true;
@@ -227,6 +262,7 @@ bool sched_forwards_add(sched_forwards *f, int tensor, uint64_t bytes, int write
   planner p = {.f = f, .tensor = tensor, .writer = writer, .bytes = bytes};
   const size_t moves = f->move_count;
   p.dim = f->parts[writer].streams->derived.dim;
+  p.most_cols = f->parts[writer].streams->derived.max_cols;
   p.first = WF_ARENA_ARRAY(f->arena, bytes + 1, uint32_t);
   p.stored = WF_ARENA_ARRAY(f->arena, bytes + 1, bool);
   memset(p.first, 0xff, bytes * sizeof *p.first);
@@ -249,7 +285,7 @@ size_t sched_forwards_moves(const sched_forwards *f, int part, uint32_t store, c
 }
 
 void sched_forwards_note(sched_forwards *f, const sched_move *move) {
-  f->missing[move->part][move->queue][move->load] -= move->rows;
+  f->missing[move->part][move->queue][move->load] -= (uint32_t)move->rows * move->blocks;
 }
 
 bool sched_forwards_takes(const sched_forwards *f, int part, int queue, uint32_t load) {

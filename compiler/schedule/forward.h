@@ -17,11 +17,11 @@ typedef struct sched_forward_part {
   const int *tensors;  // numbers in the mix of its tensors
 } sched_forward_part;
 
-// A command that does rows of a column block of a load.
+// A command that does rows of column blocks of a load.
 typedef struct sched_move {
-  uint32_t from, to;    // local rows
-  uint32_t stride;      // between rows in the scratchpad
-  uint16_t rows, cols;  // at most DIM each
+  uint32_t from, to;              // local rows
+  uint32_t stride, block_stride;  // in the scratchpad, between rows and between column blocks of a row
+  uint16_t rows, cols, blocks;    // of columns
   int part, queue;
   uint32_t load;
 } sched_move;

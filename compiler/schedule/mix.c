@@ -7,8 +7,9 @@
 // Where no program is left that stores could come from, a fence settles the rest.
 //
 // A forwarded tensor asks for more: its moves follow products of a later program, which then goes on first, and its
-// loads are waited for at the first product that needs them. Two programs that wait for each other cannot go on; then
-// one tensor less is forwarded.
+// loads are waited for at the first product that needs them, with half of their slots as lag: commands issue in order,
+// so products right behind their moves would hold up those of other programs, too. Two programs that wait for each
+// other cannot go on; then one tensor less is forwarded.
 #include "compiler/schedule/mix.h"
 
 #include <assert.h>
@@ -42,6 +43,7 @@ typedef struct part {
   chunk *chunks;
   size_t chunk_count, chunk_room, next;
   double lag;       // behind the first program, in shares
+  double behind;    // what it stays behind moves that it reads, a share of it: half of the slots that they fill
   mesh_mode mode;   // of its products
   uint32_t *ready;  // per queue: loads in front of this one that moves do are filled
 } part;
@@ -214,6 +216,21 @@ static bool is_forwarded(const mixer *m, int number, const sched_order_item *ite
          sched_forwards_takes(m->forwards, number, item->queue, item->index);
 }
 
+// Products find their rows moved, not only asked for, where as many are ahead of them as fill half of the slots. From a
+// slot's last product before the load to the load's own are the products of all other slots.
+static double half_of_slots(const part *p, const sched_queue *queue, uint32_t number) {
+  const int64_t *time = p->order.time;
+  const sched_load *load = &queue->loads[number];
+  uint32_t others = 0, product = SCHED_NEVER;
+  for (uint32_t n = number + 1; n-- > 0 && queue->loads[n].before_product >= load->after_products;)
+    if (queue->loads[n].before_product != product) {
+      others++;
+      product = queue->loads[n].before_product;
+    }
+  const double all = (double)time[p->e.streams.product_count];
+  return (double)(time[load->before_product] - time[load->after_products]) / all * (others + 1) / (2.0 * others);
+}
+
 // The program that has to do a store's moves for the products up to the end of the next chunk.
 static int awaited_by_products(mixer *m, int number) {
   part *p = &m->parts[number];
@@ -222,6 +239,7 @@ static int awaited_by_products(mixer *m, int number) {
       const sched_load *load = &queue->loads[p->ready[q]];
       if (load->before_product >= p->chunks[p->next].past) break;
       if (sched_forwards_is_filled(m->forwards, number, q, p->ready[q])) continue;
+      p->behind = half_of_slots(p, queue, p->ready[q]);
       m->awaited = p->tensors[load->tensor];
       return m->tensors[m->awaited].writer;
     }
@@ -321,7 +339,7 @@ static bool take_turn(mixer *m, int number, int depth) {
     return true;
   }
   if (depth == m->mix->count || !take_turn(m, other, depth + 1)) return false;
-  if (other < number) p->lag = wf_max(p->lag, key_of(&m->parts[other]) - share_of(p));
+  if (other < number) p->lag = wf_max(p->lag, key_of(&m->parts[other]) - share_of(p) + p->behind);
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "hw/cost.h"
 #include "hw/export/design.h"
 #include "hw/export/export.h"
 #include "hw/export/tool.h"
@@ -35,6 +36,23 @@ typedef struct unit_kind {
   const char *part;  // of tech_params.def
   bool memory;       // holds scratchpad or accumulator
 } unit_kind;
+
+// Parts of the area table, and those of the cost model that say the same.
+static const struct {
+  const char *name, *of[2];
+  hw_cost_part costs[3];
+  size_t cost_count;
+} part_kinds[HW_SYNTH_PARTS] = {
+    {"mesh", {"mesh"}, {HW_COST_MESH}, 1},
+    {"execute controller", {"execute"}, {HW_COST_EXECUTE}, 1},
+    {"load controller", {"load"}, {HW_COST_LOAD}, 1},
+    {"store controller", {"store"}, {HW_COST_STORE}, 1},
+    {"reservation station", {"reservation"}, {HW_COST_STATION}, 1},
+    {"loop unrollers", {"loop_matmul", "loop_conv"}, {HW_COST_LOOPS}, 1},
+    {"local memory, scaling", {"local_memory"}, {HW_COST_SCRATCHPAD, HW_COST_ACCUMULATOR, HW_COST_LOCAL}, 3},
+    {"DMA", {"dma"}, {HW_COST_DMA}, 1},
+    {"front end, counters", {"rest"}, {HW_COST_REST}, 1},
+};
 
 // What is no unit is mapped with the unit around it.
 static const unit_kind unit_kinds[] = {
@@ -360,6 +378,23 @@ static bool synthesise_all(synth_run *run) {
   return true;
 }
 
+static double area_of(const hw_synth_result *result, const char *part) {
+  double um2 = 0;
+  for (size_t i = 0; i < result->count && part != NULL; i++)
+    if (strcmp(result->units[i].part, part) == 0) um2 += result->units[i].instances * result->units[i].area_um2;
+  return um2;
+}
+
+static void add_parts(const hw_array *array, hw_synth_result *result) {
+  for (size_t p = 0; p < HW_SYNTH_PARTS; p++) {
+    hw_synth_part *part = &result->parts[result->part_count++];
+    *part = (hw_synth_part){.name = part_kinds[p].name};
+    for (size_t n = 0; n < 2; n++) part->area_um2 += area_of(result, part_kinds[p].of[n]);
+    for (size_t n = 0; n < part_kinds[p].cost_count; n++)
+      part->expected_um2 += hw_cost_logic_of(array, part_kinds[p].costs[n]);
+  }
+}
+
 const char *hw_synth_missing(void) {
   static const char *const tools[] = {"yosys", "sta", "yosys-abc"};
   for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
@@ -418,6 +453,7 @@ bool hw_synth(const hw_array *array, const hw_synth_options *options, hw_synth_r
   const bool good = hw_export_write_rtl(array, run.directory, diag) && write_elaboration(&run) &&
                     write_memory_map(&run) && run_tool(&run, "yosys", "-q", "elaborate.ys", "elaborate.log") &&
                     read_design(&run) && synthesise_all(&run);
+  if (good && options->unit == NULL) add_parts(array, result);
   hw_design_free(&run.design);
   if (!run.keep) hw_tool_remove(run.directory);
   wf_free(run.directory);

@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "hw/array.h"
 
-enum { HW_SYNTH_DIM_MAX = 8, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96 };
+enum { HW_SYNTH_DIM_MAX = 32, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96, HW_SYNTH_PARTS = 9 };
 
 // The clock at which power is reported; critical paths do not depend on it.
 #define HW_SYNTH_CLOCK_MHZ 100.0
@@ -28,10 +28,18 @@ typedef struct hw_synth_unit {
   uint64_t memory_bits;  // of one instance, not in the area
 } hw_synth_unit;
 
+// Units that the cost model takes together, and what it says of them in the same cells (hw/cost.h).
+typedef struct hw_synth_part {
+  const char *name;
+  double area_um2, expected_um2;
+} hw_synth_part;
+
 typedef struct hw_synth_result {
   hw_synth_unit units[HW_SYNTH_UNITS_MAX];
   size_t count;
-  double area_um2;  // of all instances
+  hw_synth_part parts[HW_SYNTH_PARTS];
+  size_t part_count;  // 0: not all units were mapped
+  double area_um2;    // of all instances
   double power_mw;
   uint64_t memory_bits;
 } hw_synth_result;

@@ -61,7 +61,7 @@ module weft_command_rows #(
   logic [31:0] local1, local2;
 
   // All commands with an operand have its address, columns and rows at the same places.
-  logic [15:0] rows1, cols1, rows2, cols2, blocks2, spad_stride;
+  logic [15:0] rows1, cols1, rows2, cols2, blocks2, spad_stride, spad_block_stride;
   assign rows1 = rs1_i[weft_isa_pkg::PRELOAD_ROWS_LSB +: 16];
   assign cols1 = rs1_i[weft_isa_pkg::PRELOAD_COLS_LSB +: 16];
   assign rows2 = rs2_i[weft_isa_pkg::MVIN_ROWS_LSB +: 16];
@@ -89,6 +89,7 @@ module weft_command_rows #(
   assign a_step = a_stride_i == '0 ? 16'd1 : a_stride_i;
   assign c_step = c_stride_i == '0 ? 16'd1 : c_stride_i;
   assign spad_stride = rs1_i[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 16];
+  assign spad_block_stride = rs1_i[weft_isa_pkg::MVOUT_SPAD_R2_BLOCK_STRIDE_LSB +: 16];
   assign spad_step = spad_stride == '0 ? 16'd1 : spad_stride;
   always_comb begin
     a_length = '0;
@@ -99,7 +100,7 @@ module weft_command_rows #(
       if (gated) b_length = store_length;
     end
     else if (is_mvout_spad) begin
-      a_length = blocks_length + W'(rows2) * W'(spad_step);
+      a_length = W'(blocks2) * W'(spad_block_stride) + W'(rows2) * W'(spad_step);
       b_length = store_length;
     end else if (is_preload) begin
       a_length = W'(rows2) * W'(c_step);

@@ -7,7 +7,8 @@
 // other entry clears:
 //   own class      every older entry that has not issued, so each class issues in order; cleared at
 //                  issue. With STORE_ORDER_COMPLETED a store waits until the older ones completed,
-//                  and it always waits for an older mvout_spad that it reads or overwrites.
+//                  and it always waits for an older mvout_spad whose rows it reads. What two of
+//                  them write is written in their order.
 //   other classes  entries with common local rows (command_rows) of which one command writes;
 //                  cleared at completion.
 // Conflicts inside the load and the execute class are the controllers' business. Configurations
@@ -307,7 +308,7 @@ module weft_reservation_station #(
   assign {st_funct_o, st_rs1_o, st_rs2_o} = st_cmd;
 
   // --- dependencies ------------------------------------------------------------------------------
-  logic [ENTRIES-1:0] conflict, new_issue, new_done;
+  logic [ENTRIES-1:0] conflict, read_conflict, new_issue, new_done;
   for (genvar e = 0; e < ENTRIES; e++) begin : g_entry
     logic [ROW_BITS-1:0] a_first_q, b_first_q;
     logic [ROW_BITS:0] a_end_q, b_end_q;
@@ -319,6 +320,7 @@ module weft_reservation_station #(
     assign ba = b_valid && a_valid_q[e] && a_writes_q[e] && b_acc == a_acc_q[e] &&
         {1'b0, b_first} < a_end_q && {1'b0, a_first_q} < b_end;
     assign conflict[e] = valid_q[e] && (aa || ab || ba);
+    assign read_conflict[e] = valid_q[e] && ((aa && !a_writes) || ba);
     assign ready[e] = valid_q[e] && !issued_q[e] && wait_issue_q[e*ENTRIES+:ENTRIES] == '0 &&
         wait_done_q[e*ENTRIES+:ENTRIES] == '0;
 
@@ -359,7 +361,7 @@ module weft_reservation_station #(
     end
   end
   assign new_issue = class_mask & valid_q & ~issued_q;
-  assign new_done = (conflict & ~(is_ld ? LOADS : '0) & ~(is_ex ? EXECUTES : '0)) |
+  assign new_done = (conflict & ~class_mask) | (is_st ? STORES & read_conflict : '0) |
       (STORE_ORDER == weft_pkg::STORE_ORDER_COMPLETED && is_st ? STORES & valid_q : '0);
 
   // --- occupancy and completions of loop commands ------------------------------------------------

@@ -13,8 +13,8 @@
 //           placed by pool_out_dim
 //   pooled  (pool stride > 0) for each output pixel the size x size rows of its window, garbage
 //           outside the image; the writer takes their maximum and stores with the last
-// A mvout_spad asks for rows as if nothing were pooled; their address is a scratchpad row
-// (st_req_to_sp_o), and local memory counts them when they are written.
+// A mvout_spad asks for rows as if nothing were pooled; the address of each block is a scratchpad
+// row of its own (st_req_to_sp_o), and local memory counts them when they are written.
 //   WAIT     head is a config: takes effect, one cycle. Head is a mvout and an entry is free:
 //            allocate, first request.
 //   BLOCKED  allocated, first request not yet accepted.
@@ -275,7 +275,7 @@ module weft_store_controller #(
   logic [7:0]  alloc_id, cmd_q;
   logic signed [11:0] orow, ocol;
   logic [63:0] pixel, base;
-  logic [31:0] stride;
+  logic [31:0] stride, block_place;
   logic [TRACKED-1:0] tracked;
 
   assign orow = 12'(porow_q) * 12'(pool_stride_q) + 12'(wrow_q) - 12'(upad_q);
@@ -286,10 +286,12 @@ module weft_store_controller #(
   assign pixel = 64'(porow_q) * 64'(pool_out_dim_q) + 64'(pocol_q);
   assign st_req_to_sp_o = to_sp;
   assign base = to_sp ? 64'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_DEST_LSB +: 32]) : rs1;
-  assign stride = to_sp ? rs1[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 32] : stride_q;
+  assign stride = to_sp ? 32'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_STRIDE_LSB +: 16]) : stride_q;
+  assign block_place = to_sp ?
+      32'(block_q) * 32'(rs1[weft_isa_pkg::MVOUT_SPAD_R2_BLOCK_STRIDE_LSB +: 16]) : '0;
   assign st_req_factor_o = gated && !behind_q;
   assign st_req_addr_o = st_req_factor_o ? 64'(gate_scale_q) :
-      base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride);
+      base + (pooled || image ? pixel : 64'(row_q)) * 64'(stride) + 64'(block_place);
   assign source = pooled ? 32'($unsigned(orow)) * 32'(ocols_q) + 32'($unsigned(ocol))
                          : 32'(block_q) * 32'(DIM) + 32'(row_q);
 

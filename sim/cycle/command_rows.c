@@ -67,9 +67,11 @@ static cycle_rows stored_rows(const hw_derived *d, const cycle_row_config *confi
 }
 
 static cycle_rows spad_stored_rows(const hw_derived *d, uint64_t rs1, uint64_t rs2) {
-  uint64_t blocks = further_blocks(d, cols_of(rs2)) * d->dim;
-  return (cycle_rows){.a = range_of(d, local_of(rs1), blocks + rows_of(rs2) * step_of(cols_of(rs1))),
-                      .b = range_of(d, local_of(rs2), blocks + rows_of(rs2)),
+  const uint64_t blocks = further_blocks(d, cols_of(rs2)), rows = rows_of(rs2);
+  const uint64_t stride = isa_get_mvout_spad_r2_stride(rs1, rs2),
+                 block_stride = isa_get_mvout_spad_r2_block_stride(rs1, rs2);
+  return (cycle_rows){.a = range_of(d, local_of(rs1), blocks * block_stride + rows * step_of((uint16_t)stride)),
+                      .b = range_of(d, local_of(rs2), blocks * d->dim + rows),
                       .a_writes = true};
 }
 

@@ -283,13 +283,19 @@ static void depend(file *on, uint64_t mask, sim_class unit, unsigned id, entry *
   for (; mask != 0; e->waits++) on->entries[take_lowest(&mask)].dependents[unit] |= bit(id);
 }
 
-// Conflicts inside the load and the execute class are the controllers' business.
+// The entries of a file that write rows which a command reads.
+static uint64_t read_conflicts(const cycle_station *s, const file *f, const cycle_rows *rows) {
+  return (rows->a_writes ? 0 : conflicts(s, f, rows->a, false)) | conflicts(s, f, rows->b, false);
+}
+
+// Conflicts inside the load and the execute class are the controllers' business; stores write in their order.
 static void find_dependencies(cycle_station *s, sim_class unit, unsigned id, const cycle_rows *rows) {
   entry *e = &s->files[unit].entries[id];
   for (unsigned other = 0; other < SIM_CLASSES; other++) {
     file *f = &s->files[other];
     if (f->valid == 0 || (other == unit && unit != SIM_CLASS_STORE)) continue;
-    uint64_t mask = conflicts(s, f, rows->a, rows->a_writes) | conflicts(s, f, rows->b, false);
+    uint64_t mask = other == unit ? read_conflicts(s, f, rows)
+                                  : conflicts(s, f, rows->a, rows->a_writes) | conflicts(s, f, rows->b, false);
     if (other == unit && s->stores_in_order) mask = f->valid;
     if (mask != 0) depend(f, mask, unit, id, e);
   }

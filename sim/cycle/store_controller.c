@@ -33,9 +33,9 @@ typedef struct store_command {
   bool gated;   // each row comes behind one of factors
   bool behind;  // of a gated row: its factors are requested
   uint32_t laddr, cols, blocks, rows;
-  uint8_t norm, norm_collect;  // statistics command of the last block of a row and of those before it
-  uint64_t base, stride;
-  uint32_t count;  // requests
+  uint8_t norm, norm_collect;           // statistics command of the last block of a row and of those before it
+  uint64_t base, stride, block_stride;  // block_stride: 0 but for the scratchpad
+  uint32_t count;                       // requests
   // Position. Rows and images count rows and blocks; pooling counts pixels and window elements.
   uint32_t row, block, porow, pocol, wrow, wcol;
   bool at_start;
@@ -133,6 +133,7 @@ static void take_up(const cycle_engine *c, store *s, const cycle_issue *command)
                        .cols = (uint32_t)isa_get_mvout_cols(rs1, rs2),
                        .base = to_sp ? isa_get_mvout_spad_r2_dest(rs1, rs2) : isa_get_mvout_dram(rs1, rs2),
                        .stride = to_sp ? isa_get_mvout_spad_r2_stride(rs1, rs2) : g->stride_bytes,
+                       .block_stride = to_sp ? isa_get_mvout_spad_r2_block_stride(rs1, rs2) : 0,
                        .at_start = true,
                        .request = common_request(g, to_sp)};
   n->image = !n->pooled && g->pool_size != 0 && !to_sp;
@@ -182,7 +183,7 @@ static const cycle_store_row *request_of(const cycle_engine *c, store *s) {
   bool last_block = n->block == n->blocks - 1;
   bool pixels = n->pooled || n->image;
   uint64_t place = pixels ? (uint64_t)n->porow * g->pool_out_dim + n->pocol : n->row;
-  r->address = n->base + place * n->stride;
+  r->address = n->base + place * n->stride + n->block * n->block_stride;
   r->laddr = source_address(c, n, source_row(c, g, n), last_block);
   r->len = (uint16_t)(last_block ? n->cols - n->block * c->d.dim : c->d.dim);
   r->block = (uint8_t)n->block;

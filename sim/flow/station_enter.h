@@ -140,11 +140,16 @@ static inline __attribute__((always_inline)) void flow_depend_on(flow_engine *e,
   if (mask != 0) flow_depend(f, mask & flow_conflicts(f, rows), unit, slot, &e->files[unit].entry[slot]);
 }
 
-// Stores may have to end in their order.
+// The entries of a file that write rows which a command reads.
+static inline uint64_t flow_read_conflicts(const flow_file *f, const cycle_rows *rows) {
+  return (rows->a_writes ? 0 : flow_sharing(f, FLOW_WRITES, rows->a)) | flow_sharing(f, FLOW_WRITES, rows->b);
+}
+
+// Stores write in their order, and may have to end in it.
 static inline void flow_depend_on_stores(flow_engine *e, uint64_t at, unsigned slot, const cycle_rows *rows) {
   flow_file *f = &e->files[SIM_CLASS_STORE];
   uint64_t mask = flow_there(f, at) & ~flow_slot_bit(slot);
-  if (e->array->store.order != HW_STORE_ORDER_COMPLETED) mask &= flow_conflicts(f, rows);
+  if (e->array->store.order != HW_STORE_ORDER_COMPLETED) mask &= flow_read_conflicts(f, rows);
   flow_depend(f, mask, SIM_CLASS_STORE, slot, &f->entry[slot]);
 }
 

@@ -212,14 +212,18 @@ static bool judge_spad_store(sim_gen_judge *j, uint64_t rs1, uint64_t rs2) {
   int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2);
   if (s.cols == 0 || s.rows == 0) return sim_judge_fail(j, "a store of nothing");
   if (s.rows > 1 && stride == 0) return sim_judge_fail(j, "a store to one row");
-  int64_t last = to.row + (int64_t)(s.rows - 1) * stride;
-  if (!s.from.accumulator && last >= s.from.row && (int64_t)to.row < (int64_t)s.from.row + s.rows)
+  const uint32_t dim = j->derived.dim, further = (s.cols - 1) / dim;
+  const int64_t block_stride = (int64_t)isa_get_mvout_spad_r2_block_stride(rs1, rs2);
+  const int64_t last = to.row + (int64_t)(s.rows - 1) * stride + further * block_stride;
+  if (!s.from.accumulator && last >= s.from.row && (int64_t)to.row < (int64_t)s.from.row + s.rows + further * dim)
     return sim_judge_fail(j, "a store onto itself");
   if (!judge_activation(j, &s)) return false;
-  for (uint32_t i = 0; i < s.rows; i++)
-    if (!sim_judge_read(j, s.from.accumulator, (int64_t)s.from.row + i, s.cols) ||
-        !sim_judge_write(j, false, to.row + i * stride, 0, s.cols))
-      return false;
+  for (uint32_t i = 0; i < s.rows; i++) {
+    if (!store_source(j, &s, (int64_t)s.from.row + i)) return false;
+    for (uint32_t b = 0; b <= further; b++)
+      if (!sim_judge_write(j, false, to.row + i * stride + b * block_stride, 0, wf_min(s.cols - b * dim, dim)))
+        return false;
+  }
   return true;
 }
 

@@ -187,13 +187,17 @@ void sim_gen_gated_stores(sim_gen *g) {
 void sim_gen_mvout_spad(sim_gen *g) {
   bool acc = sim_gen_one_in(&g->r, 2) && g->array->accumulator.narrow_reads;
   if (g->array->isa.revision != 2) return;
-  int64_t rows = sim_gen_in(&g->r, 1, g->d.dim), cols = sim_gen_in(&g->r, 1, g->d.dim),
-          stride = sim_gen_in(&g->r, 1, 3);
-  uint32_t from = sim_gen_local(g, acc, rows), to = sim_gen_local(g, false, (rows - 1) * stride + 1);
+  int64_t rows = sim_gen_in(&g->r, 1, g->d.dim),
+          cols = sim_gen_in(&g->r, 1, sim_gen_one_in(&g->r, 2) ? g->d.dim : g->d.max_cols),
+          stride = sim_gen_in(&g->r, 1, 3), block_stride = sim_gen_in(&g->r, 0, 2 * g->d.dim);
+  const int64_t further = (cols - 1) / g->d.dim;
+  uint32_t from = sim_gen_local(g, acc, rows + further * g->d.dim),
+           to = sim_gen_local(g, false, (rows - 1) * stride + further * block_stride + 1);
   if (from == ARCH_LOCAL_GARBAGE || to == ARCH_LOCAL_GARBAGE) return;
   uint64_t rs1 = 0, rs2 = sim_gen_operand(from, rows, cols);
   isa_set_mvout_spad_r2_dest(&rs1, &rs2, to);
   isa_set_mvout_spad_r2_stride(&rs1, &rs2, (uint64_t)stride);
+  isa_set_mvout_spad_r2_block_stride(&rs1, &rs2, (uint64_t)block_stride);
   sim_gen_put(g, ISA_FUNCT_MVOUT_SPAD, rs1, rs2);
   sim_gen_commit(g);
 }

@@ -69,7 +69,11 @@ static races_touched moved(const hw_derived *d, const arch_command *p) {
   if (cols == 0) return t;
   add(&t, &from, (races_rows){.stride = 1, .count = rows, .blocks = blocks_of(d, cols), .block_stride = d->dim});
   add(&t, &to,
-      (races_rows){.writes = true, .stride = (int64_t)isa_get_mvout_spad_r2_stride(p->rs1, p->rs2), .count = rows});
+      (races_rows){.writes = true,
+                   .stride = (int64_t)isa_get_mvout_spad_r2_stride(p->rs1, p->rs2),
+                   .count = rows,
+                   .blocks = blocks_of(d, cols),
+                   .block_stride = (int64_t)isa_get_mvout_spad_r2_block_stride(p->rs1, p->rs2)});
   return t;
 }
 

@@ -169,9 +169,12 @@ void ref_mvout_spad(ref_engine *ref, uint64_t rs1, uint64_t rs2) {
   arch_local to = arch_local_decode(&ref->derived, isa_get_mvout_spad_r2_dest(rs1, rs2));
   int64_t stride = (int64_t)isa_get_mvout_spad_r2_stride(rs1, rs2);
   uint32_t rows = (uint32_t)isa_get_mvout_spad_r2_rows(rs1, rs2);
-  uint32_t cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2);
-  for (uint32_t n = 0; n < rows && cols != 0; n++) {
-    read_narrow(ref, &from, (int64_t)from.row + n, cols, ref->row);
-    memcpy(ref_spad_row(ref, to.row + n * stride), ref->row, cols);
-  }
+  uint32_t cols = (uint32_t)isa_get_mvout_spad_r2_cols(rs1, rs2), dim = ref->derived.dim;
+  int64_t block_stride = (int64_t)isa_get_mvout_spad_r2_block_stride(rs1, rs2);
+  for (uint32_t n = 0; n < rows; n++)
+    for (uint32_t first = 0; first < cols; first += dim) {
+      uint32_t count = cols - first < dim ? cols - first : dim;
+      read_narrow(ref, &from, (int64_t)from.row + n + first, count, ref->row);
+      memcpy(ref_spad_row(ref, to.row + n * stride + first / dim * block_stride), ref->row, count);
+    }
 }

@@ -264,12 +264,24 @@ typedef struct weft_synthesis_unit {
   uint64_t memory_bits;
 } weft_synthesis_unit;
 
-// Of arrays of up to 8 x 8, which takes minutes. `unit` NULL: all of them.
+// Of arrays of up to 32 x 32, which takes minutes, half an hour at 16 x 16. `unit` NULL: all of them.
 WEFT_API weft_synthesis *weft_synthesis_run(weft_session *session, const weft_array *array, const char *unit);
 WEFT_API void weft_synthesis_destroy(weft_synthesis *synthesis);
 WEFT_API weft_status weft_synthesis_describe(const weft_synthesis *synthesis, weft_synthesis_facts *facts);
 // WEFT_USAGE past the end.
 WEFT_API weft_status weft_synthesis_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_unit *unit);
+
+// Units that the cost model of searches takes together, and the area that it says of them in the same cells. Only where
+// all units were mapped.
+typedef struct weft_synthesis_part {
+  size_t size;
+  const char *name;
+  double area_um2;      // of all instances
+  double expected_um2;  // by the cost model
+} weft_synthesis_part;
+
+// WEFT_USAGE past the end.
+WEFT_API weft_status weft_synthesis_part_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_part *part);
 
 enum { WEFT_FIT_LEAST = 3, WEFT_FIT_MOST = 16 };
 

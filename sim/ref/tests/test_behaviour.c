@@ -402,6 +402,25 @@ static void test_moves_to_the_scratchpad(void **state) {
   expect_spad(11, "0 1 2 2");
 }
 
+// Two blocks of columns, the second of two: row r of block b goes to 20 + 2 r + 7 b.
+static void test_moves_of_column_blocks(void **state) {
+  (void)state;
+  machine_destroy(m);
+  hw_array array = small_array();
+  array.isa.revision = 2;
+  start(&array);
+  put_acc(0, 1, 2, 3, 4);
+  put_acc(1, 5, 6, 7, 8);
+  put_acc(4, 9, 10, 11, 12);
+  put_acc(5, 13, 14, 15, 16);
+  give(m, "config_st stride=4 activation=none acc_scale=1");
+  give(m, "mvout_spad dest=sp:20 stride=2 block_stride=7 local=acc:0 rows=2 cols=6");
+  expect_spad(20, "1 2 3 4");
+  expect_spad(22, "5 6 7 8");
+  expect_spad(27, "9 10 0 0");
+  expect_spad(29, "13 14 0 0");
+}
+
 static void start_normaliser(unsigned revision) {
   machine_destroy(m);
   hw_array array = small_array();
@@ -565,6 +584,7 @@ int main(void) {
       CASE(test_output_stationary_rows_leave_bottom_first),
       CASE(test_weights_survive_the_other_dataflow),
       CASE(test_moves_to_the_scratchpad),
+      CASE(test_moves_of_column_blocks),
       CASE(test_layernorm_in_both_revisions),
       CASE(test_softmax),
       CASE(test_igelu),

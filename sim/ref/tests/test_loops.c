@@ -190,8 +190,8 @@ static void test_loop_ws_spad_ids_skips_and_scratchpad_results(void **state) {
                       "compute_preloaded a=sp:0x10 a_cols=4 a_rows=4 bd=garbage bd_cols=4 bd_rows=4\n"
                       "preload local=sp:0x3c cols=4 rows=4 dest=acc:0x4 dest_cols=4 dest_rows=4\n"
                       "compute_preloaded a=sp:0x10 a_cols=4 a_rows=4 bd=garbage bd_cols=4 bd_rows=4\n"
-                      "mvout_spad dest=sp:0x100 stride=1 local=acc:0x0 cols=4 rows=4\n"
-                      "mvout_spad dest=sp:0x104 stride=1 local=acc:0x4 cols=4 rows=4\n");
+                      "mvout_spad dest=sp:0x100 stride=1 block_stride=0 local=acc:0x0 cols=4 rows=4\n"
+                      "mvout_spad dest=sp:0x104 stride=1 block_stride=0 local=acc:0x4 cols=4 rows=4\n");
 }
 
 // Two statistics sets in revision 2: rows go in groups of two, three passes each. 6 tile columns need two blocks.

@@ -123,11 +123,13 @@ static void make_mvout(machine *m, command *c) {
 }
 
 static void make_mvout_spad(machine *m, command *c) {
-  uint64_t source = local_address(m, true), dest = local_address(m, false), stride = between(m, 0, 2);
+  uint64_t source = local_address(m, true), dest = local_address(m, false), stride = between(m, 0, 2),
+           block_stride = between(m, 0, 20);
   c->class = STORE, c->funct = ISA_FUNCT_MVOUT_SPAD;
-  c->rs1 = stride << 32 | dest, c->rs2 = operand(m, source, between(m, 1, DIM));
-  c->ranges[0] = make_range(source, rows_of(c->rs2), false);
-  c->ranges[1] = make_range(dest, rows_of(c->rs2) * at_least_one(stride), true);
+  c->rs1 = block_stride << 48 | stride << 32 | dest, c->rs2 = operand(m, source, between(m, 1, 3 * DIM));
+  uint64_t further = blocks_of(c->rs2) - 1;
+  c->ranges[0] = make_range(source, further * DIM + rows_of(c->rs2), false);
+  c->ranges[1] = make_range(dest, further * block_stride + rows_of(c->rs2) * at_least_one(stride), true);
 }
 
 static void make_preload(machine *m, command *c) {
@@ -174,6 +176,14 @@ static bool conflict(const command *x, const command *y) {
          overlap(&x->ranges[1], &y->ranges[0]) || overlap(&x->ranges[1], &y->ranges[1]);
 }
 
+// Whether the younger of two stores reads what the older one writes.
+static bool reads_what_is_written(const command *younger, const command *older) {
+  for (int y = 0; y < 2; y++)
+    for (int o = 0; o < 2; o++)
+      if (!younger->ranges[y].writes && overlap(&younger->ranges[y], &older->ranges[o])) return true;
+  return false;
+}
+
 static bool alive(const command *c) { return c->present && !c->done; }
 
 static void note_waits(machine *m, size_t number) {
@@ -183,7 +193,8 @@ static void note_waits(machine *m, size_t number) {
     if (!alive(older)) continue;
     bool same = older->class == c->class;
     c->follows[n] = same;
-    c->waits[n] = same ? c->class == STORE && (m->stores_complete || conflict(c, older)) : conflict(c, older);
+    c->waits[n] =
+        same ? c->class == STORE && (m->stores_complete || reads_what_is_written(c, older)) : conflict(c, older);
   }
 }
 

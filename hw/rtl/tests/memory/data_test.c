@@ -243,18 +243,21 @@ static void random_spad_store(test *t) {
   if (!T_SP_STORES) return;
   model_store_state *s = &t->m.store;
   bool is_acc = T_NARROW_READS && below(t, 2) != 0;
-  unsigned rows = between(t, 1, DIM), cols = between(t, 1, DIM), stride = between(t, 1, 3);
-  uint32_t from, to, span = (rows - 1) * stride + 1;
-  if (!place(t, is_acc, t->third + 1, rows, &from) || !place(t, false, t->third + 1, span, &to)) return;
-  if (!is_acc && from < to + span && to < from + rows) return;
+  unsigned rows = between(t, 1, DIM), cols = between(t, 1, below(t, 2) != 0 ? DIM : 3 * DIM),
+           further = (cols - 1) / DIM;
+  model_spad_place to = {.stride = between(t, 1, 3), .block_stride = between(t, 0, 2 * DIM)};
+  uint32_t from, span = (rows - 1) * to.stride + further * to.block_stride + 1, source = rows + further * DIM;
+  if (!place(t, is_acc, t->third + 1, source, &from) || !place(t, false, t->third + 1, span, &to.row)) return;
+  if (!is_acc && from < to.row + span && to.row < from + source) return;
   s->pool_stride = s->pool_size = 0;
   s->act = below(t, 2);
   s->scale = scales[below(t, sizeof scales / sizeof *scales)];
   gate_off(t);
   config_st(t);
   uint32_t local = from | (uint32_t)is_acc << 31;
-  bench_store(t->b, MVOUT_SPAD, to | (uint64_t)stride << 32, operand(local, cols, rows));
-  model_mvout_spad(&t->m, to, stride, local, cols, rows);
+  bench_store(t->b, MVOUT_SPAD, to.row | (uint64_t)to.stride << 32 | (uint64_t)to.block_stride << 48,
+              operand(local, cols, rows));
+  model_mvout_spad(&t->m, &to, local, cols, rows);
 }
 
 // Everything in local memory, raw.

@@ -187,10 +187,12 @@ void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigne
   }
 }
 
-void model_mvout_spad(model *m, uint32_t dest, uint32_t stride, uint32_t local, unsigned cols, unsigned rows) {
-  for (unsigned i = 0; i < rows; i++) {
-    uint8_t bytes[4 * DIM];
-    row_bytes(m, local, (local & 0xffffff) + i, cols, true, bytes);
-    memcpy(m->sp[dest + i * stride], bytes, cols);
-  }
+void model_mvout_spad(model *m, const model_spad_place *to, uint32_t local, unsigned cols, unsigned rows) {
+  for (unsigned i = 0; i < rows; i++)
+    for (unsigned first = 0; first < cols; first += DIM) {
+      const unsigned count = cols - first < DIM ? cols - first : DIM;
+      uint8_t bytes[4 * DIM];
+      row_bytes(m, local, (local & 0xffffff) + i + first, count, true, bytes);
+      memcpy(m->sp[to->row + i * to->stride + first / DIM * to->block_stride], bytes, count);
+    }
 }

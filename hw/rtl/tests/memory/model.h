@@ -105,7 +105,12 @@ typedef struct model {
 void model_reset(model *m, uint8_t *memory, uint64_t base);
 void model_mvin(model *m, unsigned state, uint64_t dram, uint32_t local, unsigned cols, unsigned rows);
 void model_mvout(model *m, uint64_t dram, uint32_t local, unsigned cols, unsigned rows);
-void model_mvout_spad(model *m, uint32_t dest, uint32_t stride, uint32_t local, unsigned cols, unsigned rows);
+// Where a mvout_spad puts rows of column blocks.
+typedef struct model_spad_place {
+  uint32_t row, stride, block_stride;
+} model_spad_place;
+
+void model_mvout_spad(model *m, const model_spad_place *to, uint32_t local, unsigned cols, unsigned rows);
 int8_t model_scale(int32_t value, uint32_t scale);
 
 #endif
