@@ -76,7 +76,7 @@ static void test_synthesis_refuses(void **state) {
   weft_session *s = open_session();
   weft_array *small = load(s, "dim2"), *large = load(s, "dim64");
   assert_null(weft_synthesis_run(s, large, NULL));
-  expect_message(s, WEFT_CANNOT_BUILD, "up to 32");
+  expect_message(s, WEFT_CANNOT_BUILD, "up to 16");
   assert_null(weft_synthesis_run(s, small, "nosuch"));
   expect_message(s, WEFT_CANNOT_BUILD, "no unit is called");
   assert_null(weft_synthesis_run(s, NULL, NULL));

@@ -42,8 +42,9 @@ typedef struct part {
   size_t item_count, item_room;
   chunk *chunks;
   size_t chunk_count, chunk_room, next;
-  double lag;       // behind the first program, in shares
-  double behind;    // what it stays behind moves that it reads, a share of it: half of the slots that they fill
+  double lag;  // behind the first program, in shares
+  double
+      behind;  // where it waits for moves, what it stays behind them, a share of it: half of the slots that they fill
   mesh_mode mode;   // of its products
   uint32_t *ready;  // per queue: loads in front of this one that moves do are filled
 } part;
@@ -268,7 +269,8 @@ static int awaited_by_item(mixer *m, int number, const sched_order_item *item) {
 }
 
 static int awaited_by_chunk(mixer *m, int number) {
-  const part *p = &m->parts[number];
+  part *p = &m->parts[number];
+  p->behind = 0;
   int other = m->forwards == NULL ? BLOCK_NONE : awaited_by_products(m, number);
   for (size_t i = first_item(p); i < p->chunks[p->next].end && other == BLOCK_NONE; i++)
     other = awaited_by_item(m, number, &p->items[i]);

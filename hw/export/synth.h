@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "hw/array.h"
 
-enum { HW_SYNTH_DIM_MAX = 32, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96, HW_SYNTH_PARTS = 9 };
+enum { HW_SYNTH_DIM_MAX = 16, HW_SYNTH_NAME = 96, HW_SYNTH_UNITS_MAX = 96, HW_SYNTH_PARTS = 9 };
 
 // The clock at which power is reported; critical paths do not depend on it.
 #define HW_SYNTH_CLOCK_MHZ 100.0

@@ -264,7 +264,7 @@ typedef struct weft_synthesis_unit {
   uint64_t memory_bits;
 } weft_synthesis_unit;
 
-// Of arrays of up to 32 x 32, which takes minutes, half an hour at 16 x 16. `unit` NULL: all of them.
+// Of arrays of up to 16 x 16, which takes minutes, half an hour at 16 x 16. `unit` NULL: all of them.
 WEFT_API weft_synthesis *weft_synthesis_run(weft_session *session, const weft_array *array, const char *unit);
 WEFT_API void weft_synthesis_destroy(weft_synthesis *synthesis);
 WEFT_API weft_status weft_synthesis_describe(const weft_synthesis *synthesis, weft_synthesis_facts *facts);

@@ -149,16 +149,18 @@ static graph *build_pair(void) {
   return g;
 }
 
-// What commands move to the scratchpad, and whether a command has a place in the tensor.
-static uint64_t count_moved(const command_program *program, int tensor, bool *touched) {
+// What commands move to the scratchpad, the most columns of one, and whether a command has a place in the tensor.
+static uint64_t count_moved(const command_program *program, int tensor, bool *touched, uint64_t *widest) {
   uint64_t bytes = 0;
   *touched = false;
+  *widest = 0;
   for (size_t n = 0; n < program->count; n++) {
     const command_insn *i = &program->nodes[n].insn;
     if (program->nodes[n].kind != COMMAND_INSN) continue;
     *touched |= i->tensor_rs1 == tensor;
-    if (command_isa(program, i)->id == ISA_MVOUT_SPAD_R2)
-      bytes += isa_get_mvout_spad_r2_rows(i->rs1, i->rs2) * isa_get_mvout_spad_r2_cols(i->rs1, i->rs2);
+    if (command_isa(program, i)->id != ISA_MVOUT_SPAD_R2) continue;
+    bytes += isa_get_mvout_spad_r2_rows(i->rs1, i->rs2) * isa_get_mvout_spad_r2_cols(i->rs1, i->rs2);
+    *widest = wf_max(*widest, isa_get_mvout_spad_r2_cols(i->rs1, i->rs2));
   }
   return bytes;
 }
@@ -178,12 +180,14 @@ static void test_moves(void **state) {
     command_program *program = network_mix(net, &request, places);
     wf_diag diag = wf_diag_to(stderr);
     bool touched;
+    uint64_t widest;
     int tensor = 0;
     assert_non_null(program);
     assert_true(command_verify(program, &diag));
     while (places[tensor].buffer != between) tensor++;
-    assert_int_equal(count_moved(program, tensor, &touched),
+    assert_int_equal(count_moved(program, tensor, &touched, &widest),
                      (uint64_t)forward * graph_bytes(&g->tensors[g->nodes[0].outputs[0]]));
+    if (forward != 0) assert_in_range(widest, hw_derive(&array).dim + 1, hw_derive(&array).max_cols);
     assert_int_equal(touched, forward == 0);
     assert_int_equal(program->tensors[tensor].written, forward == 0);
     command_destroy(program);
