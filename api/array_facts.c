@@ -76,6 +76,17 @@ weft_status weft_array_area_term(const weft_array *array, size_t index, weft_are
   return api_give(&full, sizeof full, term);
 }
 
+weft_status weft_array_path(const weft_array *array, size_t index, weft_unit_path *path) {
+  hw_cost_path of;
+  if (array == NULL || !hw_cost_path_at(&array->array, index, &of)) return WEFT_USAGE;
+  const weft_unit_path full = {.unit = of.unit,
+                               .part = hw_cost_part_names[of.part],
+                               .ns = of.ns.value,
+                               .low_ns = of.ns.low,
+                               .high_ns = of.ns.high};
+  return api_give(&full, sizeof full, path);
+}
+
 weft_status weft_array_area_unknown(size_t index, weft_area_unknown *unknown) {
   const hw_cost_unknown *of = hw_cost_unknown_at(index);
   if (of == NULL) return WEFT_USAGE;

@@ -177,6 +177,13 @@ static void print_area(const api_joint_answer *a, FILE *out) {
   fputc('\n', out);
 }
 
+static void print_clock(const api_joint_answer *a, FILE *out) {
+  const hw_array *array = &best_of(a)->array;
+  const hw_cost_path path = hw_cost_longest_path(array);
+  fprintf(out, "  clock: %u MHz; the longest path, in %s, allows %.0f MHz (%.0f to %.0f)\n",
+          (unsigned)array->chip.clock_mhz, path.unit, 1e3 / path.ns.value, 1e3 / path.ns.high, 1e3 / path.ns.low);
+}
+
 static void print_front(const api_joint_answer *a, FILE *out) {
   const codesign_result *r = a->result;
   if (!a->options->front) return;
@@ -259,6 +266,7 @@ void api_joint_print(const api_joint_answer *a, FILE *out) {
   print_effort(a, out);
   print_axes(a, out);
   print_area(a, out);
+  print_clock(a, out);
   print_front(a, out);
   print_why(a, out);
   print_layers(a, out);
@@ -276,6 +284,7 @@ static void add_cost(cJSON *object, const api_joint_answer *a, const codesign_si
   cJSON_AddNumberToObject(object, "area_mm2", c->area_mm2);
   cJSON_AddNumberToObject(object, "area_mm2_low", area.total.low * 1e-6);
   cJSON_AddNumberToObject(object, "area_mm2_high", area.total.high * 1e-6);
+  cJSON_AddNumberToObject(object, "clock_mhz_most", hw_cost_clock_mhz(&site->array));
   cJSON_AddNumberToObject(object, "utilisation", utilisation(a->result, site));
   cJSON_AddNumberToObject(object, "value", value_of(a, site, CODESIGN_CYCLE));
 }

@@ -58,7 +58,11 @@ weft_status weft_synthesis_at(const weft_synthesis *synthesis, size_t index, wef
 weft_status weft_synthesis_part_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_part *part) {
   if (synthesis == NULL || index >= synthesis->result.part_count) return WEFT_USAGE;
   const hw_synth_part *from = &synthesis->result.parts[index];
-  const weft_synthesis_part full = {.name = from->name, .area_um2 = from->area_um2, .expected_um2 = from->expected_um2};
+  const weft_synthesis_part full = {.name = from->name,
+                                    .area_um2 = from->area_um2,
+                                    .expected_um2 = from->expected_um2,
+                                    .path_ns = from->path_ns,
+                                    .expected_path_ns = from->expected_path_ns};
   return api_give(&full, sizeof full, part);
 }
 

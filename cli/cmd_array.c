@@ -267,13 +267,32 @@ static void print_areas(const weft_array *array) {
   print_area(&all, all.um2);
 }
 
+// The longest path and the clock that it allows.
+static double longest_path(const weft_array *array, weft_unit_path *longest) {
+  weft_unit_path path = {.size = sizeof path};
+  *longest = (weft_unit_path){.unit = ""};
+  for (size_t i = 0; weft_array_path(array, i, &path) == WEFT_OK; i++)
+    if (path.ns > longest->ns) *longest = path;
+  return 1e3 / longest->ns;
+}
+
+static void print_paths(const weft_array *array) {
+  weft_unit_path path = {.size = sizeof path}, longest;
+  printf("\n%-24s %12s %12s %12s\n", "longest path, ns in 40 nm", "", "low", "high");
+  for (size_t i = 0; weft_array_path(array, i, &path) == WEFT_OK; i++)
+    printf("%-24s  %12.3f %12.3f %12.3f\n", path.unit, path.ns, path.low_ns, path.high_ns);
+  const double clock = longest_path(array, &longest);
+  printf("%s allows %.0f MHz (%.0f to %.0f)\n", longest.unit, clock, 1e3 / longest.high_ns, 1e3 / longest.low_ns);
+}
+
 static void print_cost(const weft_array *array) {
   weft_area_term term = {.size = sizeof term};
   weft_area_unknown unknown = {.size = sizeof unknown};
   print_areas(array);
+  print_paths(array);
   puts("\nfigures:");
   for (size_t i = 0; weft_array_area_term(array, i, &term) == WEFT_OK; i++)
-    printf("  %-22s %10.1f um2 x %8.0f %-16s %s; %s\n", term.part, term.um2, term.number, term.counted, term.what,
+    printf("  %-22s %10.1f um2 x %8.6g %-16s %s; %s\n", term.part, term.um2, term.number, term.counted, term.what,
            term.source);
   puts("\nnot known, and nothing here:");
   for (size_t i = 0; weft_array_area_unknown(i, &unknown) == WEFT_OK; i++)
@@ -308,6 +327,21 @@ static void add_areas(cJSON *document, const weft_array *array) {
   for (size_t i = 1; weft_array_area(array, i, &area) == WEFT_OK; i++) cJSON_AddItemToArray(parts, area_json(&area));
 }
 
+static void add_paths(cJSON *document, const weft_array *array) {
+  weft_unit_path path = {.size = sizeof path}, longest;
+  cJSON *paths = cJSON_AddArrayToObject(document, "paths");
+  for (size_t i = 0; weft_array_path(array, i, &path) == WEFT_OK; i++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "unit", path.unit);
+    cJSON_AddStringToObject(object, "part", path.part);
+    cJSON_AddNumberToObject(object, "ns", path.ns);
+    cJSON_AddNumberToObject(object, "low_ns", path.low_ns);
+    cJSON_AddNumberToObject(object, "high_ns", path.high_ns);
+    cJSON_AddItemToArray(paths, object);
+  }
+  cJSON_AddNumberToObject(document, "clock_mhz_most", longest_path(array, &longest));
+}
+
 static cJSON *cost_json(const weft_array *array) {
   weft_area_term term = {.size = sizeof term};
   weft_area_unknown unknown = {.size = sizeof unknown};
@@ -315,6 +349,7 @@ static cJSON *cost_json(const weft_array *array) {
   cJSON_AddStringToObject(document, "array", weft_array_name(array));
   wf_json_hash(document, "array_hash", weft_array_hash(array));
   add_areas(document, array);
+  add_paths(document, array);
   cJSON *terms = cJSON_AddArrayToObject(document, "terms"), *unknowns = cJSON_AddArrayToObject(document, "unknown");
   for (size_t i = 0; weft_array_area_term(array, i, &term) == WEFT_OK; i++)
     cJSON_AddItemToArray(terms, term_json(&term));

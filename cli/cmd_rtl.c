@@ -3,6 +3,7 @@
 // compiles it for the rtl engine ahead of its first use, `weft rtl synth ARRAY` maps it to standard cells, `weft rtl
 // fit` makes a technology table of several such results.
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,20 +126,33 @@ static bool show_unit(void *context, const weft_progress *progress) {
   return true;
 }
 
-static void print_part(const char *name, double area, double expected) {
-  printf("%-24s %14.0f %14.0f %+9.1f\n", name, area, expected, 100 * (expected / area - 1));
+static double off(double expected, double found) { return 100 * (expected / found - 1); }
+
+static void print_part(const weft_synthesis_part *part) {
+  printf("%-24s %14.0f %14.0f %+9.1f", part->name, part->area_um2, part->expected_um2,
+         off(part->expected_um2, part->area_um2));
+  if (part->path_ns > 0 && part->expected_path_ns > 0)
+    printf(" %10.2f %14.2f %+9.1f", part->path_ns, part->expected_path_ns, off(part->expected_path_ns, part->path_ns));
+  putchar('\n');
+}
+
+static void add_part(weft_synthesis_part *all, const weft_synthesis_part *part) {
+  all->area_um2 += part->area_um2;
+  all->expected_um2 += part->expected_um2;
+  all->path_ns = fmax(all->path_ns, part->path_ns);
+  all->expected_path_ns = fmax(all->expected_path_ns, part->expected_path_ns);
 }
 
 static void print_parts(const weft_synthesis *synthesis) {
-  weft_synthesis_part part = {.size = sizeof part};
-  double area = 0, expected = 0;
+  weft_synthesis_part part = {.size = sizeof part}, all = {.name = "all"};
   for (size_t i = 0; weft_synthesis_part_at(synthesis, i, &part) == WEFT_OK; i++) {
-    if (i == 0) printf("\n%-24s %14s %14s %9s\n", "part", "area um2", "cost model um2", "off %");
-    print_part(part.name, part.area_um2, part.expected_um2);
-    area += part.area_um2;
-    expected += part.expected_um2;
+    if (i == 0)
+      printf("\n%-24s %14s %14s %9s %10s %14s %9s\n", "part", "area um2", "cost model um2", "off %", "path ns",
+             "cost model ns", "off %");
+    print_part(&part);
+    add_part(&all, &part);
   }
-  if (area > 0) print_part("all", area, expected);
+  if (all.area_um2 > 0) print_part(&all);
 }
 
 static void print_synthesis(const weft_synthesis *synthesis, const weft_synthesis_facts *all) {
@@ -173,6 +187,8 @@ static cJSON *part_json(const weft_synthesis_part *part) {
   cJSON_AddStringToObject(object, "part", part->name);
   cJSON_AddNumberToObject(object, "area_um2", part->area_um2);
   cJSON_AddNumberToObject(object, "expected_um2", part->expected_um2);
+  cJSON_AddNumberToObject(object, "path_ns", part->path_ns);
+  cJSON_AddNumberToObject(object, "expected_path_ns", part->expected_path_ns);
   return object;
 }
 

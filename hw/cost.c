@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// See cost.h. area of a part = sum of its terms, each factor of the source x um2 x driver.
+// See cost.h. area of a part = sum of its terms, each factor of the source x um2 x driver; path of a unit = sum of its
+// terms, each ns x driver.
 #include "hw/cost.h"
+
+#include <math.h>
 
 // Files of the table that use some of its rows alone.
 #define SOURCE(...)
 #define DRIVER(...)
 #define PART(...)
 #define TERM(...)
+#define DELAY(...)
+#define UNIT(...)
+#define PATH(...)
 #define UNKNOWN(...)
 
 const char *const hw_cost_part_names[HW_COST_PARTS] = {
@@ -80,14 +86,58 @@ static const struct {
 #define TERM(...)
 };
 
-static const hw_cost_unknown unknowns[] = {
+typedef enum {
+#undef UNIT
+#define UNIT(NAME, ...) UNIT_##NAME,
+#include "hw/cost.def"
+#undef UNIT
+#define UNIT(...)
+  UNIT_COUNT
+} unit_name;
+
+static const struct {
+  hw_cost_part part;
+  driver_name there;
+  const char *text;
+} units[UNIT_COUNT] = {
+#undef UNIT
+#define UNIT(NAME, PART_NAME, THERE, text) {HW_COST_##PART_NAME, DRIVER_##THERE, text},
+#include "hw/cost.def"
+#undef UNIT
+#define UNIT(...)
+};
+
+static const struct {
+  unit_name unit;
+  double ns;
+  driver_name driver;
+} paths[] = {
+#undef PATH
+#define PATH(UNIT_NAME, ns, DRIVER_NAME, what) {UNIT_##UNIT_NAME, ns, DRIVER_##DRIVER_NAME},
+#include "hw/cost.def"
+#undef PATH
+#define PATH(...)
+};
+
+static const hw_cost_band delay =
+#undef DELAY
+#define DELAY(factor, low, high, text) {(factor) * (low), factor, (factor) * (high)};
+#include "hw/cost.def"
+#undef DELAY
+#define DELAY(...)
+
+    static const hw_cost_unknown unknowns[] = {
 #undef UNKNOWN
 #define UNKNOWN(what, parameters) {what, parameters},
 #include "hw/cost.def"
 #undef UNKNOWN
 };
 
-enum { TERMS = sizeof terms / sizeof *terms, UNKNOWNS = sizeof unknowns / sizeof *unknowns };
+enum {
+  TERMS = sizeof terms / sizeof *terms,
+  PATHS = sizeof paths / sizeof *paths,
+  UNKNOWNS = sizeof unknowns / sizeof *unknowns
+};
 
 static void add(hw_cost_band *band, double value, double low, double high) {
   band->low += low * value;
@@ -131,5 +181,35 @@ bool hw_cost_term_at(const hw_array *array, size_t index, hw_cost_term *term) {
                          .what = terms[index].what};
   return true;
 }
+
+static hw_cost_path path_of(const double numbers[DRIVER_COUNT], unit_name unit) {
+  double ns = 0;
+  for (size_t i = 0; i < PATHS; i++)
+    if (paths[i].unit == unit) ns += paths[i].ns * numbers[paths[i].driver];
+  return (hw_cost_path){.unit = units[unit].text,
+                        .part = units[unit].part,
+                        .ns = {delay.low * ns, delay.value * ns, delay.high * ns},
+                        .synthesised_ns = ns};
+}
+
+bool hw_cost_path_at(const hw_array *array, size_t index, hw_cost_path *path) {
+  double numbers[DRIVER_COUNT];
+  count(array, numbers);
+  for (size_t u = 0; u < UNIT_COUNT; u++) {
+    if (numbers[units[u].there] == 0 || index-- != 0) continue;
+    *path = path_of(numbers, (unit_name)u);
+    return true;
+  }
+  return false;
+}
+
+hw_cost_path hw_cost_longest_path(const hw_array *array) {
+  hw_cost_path longest = {.unit = ""}, path;
+  for (size_t i = 0; hw_cost_path_at(array, i, &path); i++)
+    if (path.ns.value > longest.ns.value) longest = path;
+  return longest;
+}
+
+double hw_cost_clock_mhz(const hw_array *array) { return 1e3 / hw_cost_longest_path(array).ns.value; }
 
 const hw_cost_unknown *hw_cost_unknown_at(size_t index) { return index < UNKNOWNS ? &unknowns[index] : NULL; }

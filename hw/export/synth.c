@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,12 @@
 #include "hw/export/export.h"
 #include "hw/export/tool.h"
 
-enum { FILE_MAX = 1 << 24 };
+enum {
+  FILE_MAX = 1 << 24,
+  // What a unit is mapped for, in ps: short enough that abc buffers and sizes what is slower, and what a PE of 8 bits
+  // takes.
+  PERIOD_PS = 6000
+};
 
 static const char liberty[] = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 static const char top_module[] = "weft_accel";
@@ -35,6 +41,7 @@ typedef struct unit_kind {
   const char *unit;  // see unit_of
   const char *part;  // of tech_params.def
   bool memory;       // holds scratchpad or accumulator
+  bool lane;         // registers of a lane's pipe that the mapping leaves where they stand: its path is not the array's
 } unit_kind;
 
 // Parts of the area table, and those of the cost model that say the same.
@@ -56,30 +63,30 @@ static const struct {
 
 // What is no unit is mapped with the unit around it.
 static const unit_kind unit_kinds[] = {
-    {"pe", "mesh", false},
-    {"mesh", "mesh", false},
-    {"mesh_with_delays", "mesh", false},
-    {"execute_controller", "execute", false},
-    {"load_controller", "load", false},
-    {"store_controller", "store", false},
-    {"reservation_station", "reservation", false},
-    {"token_queues", "reservation", false},
-    {"loop_matmul", "loop_matmul", false},
-    {"loop_conv", "loop_conv", false},
-    {"local_memory", "local_memory", false},
-    {"scratchpad_bank", "local_memory", true},
-    {"accumulator_bank", "local_memory", true},
-    {"acc_scale", "local_memory", false},
-    {"acc_lane", "local_memory", false},
-    {"mvin_scale", "local_memory", false},
-    {"scale_element", "local_memory", false},
-    {"normaliser", "local_memory", false},
-    {"row_gate", "local_memory", false},
-    {"dma_reader", "dma", false},
-    {"dma_writer", "dma", false},
-    {"front_end", "rest", false},
-    {"counters", "rest", false},
-    {"weft_accel", "rest", false},
+    {"pe", "mesh", false, false},
+    {"mesh", "mesh", false, false},
+    {"mesh_with_delays", "mesh", false, false},
+    {"execute_controller", "execute", false, false},
+    {"load_controller", "load", false, false},
+    {"store_controller", "store", false, false},
+    {"reservation_station", "reservation", false, false},
+    {"token_queues", "reservation", false, false},
+    {"loop_matmul", "loop_matmul", false, false},
+    {"loop_conv", "loop_conv", false, false},
+    {"local_memory", "local_memory", false, false},
+    {"scratchpad_bank", "local_memory", true, false},
+    {"accumulator_bank", "local_memory", true, false},
+    {"acc_scale", "local_memory", false, false},
+    {"acc_lane", "local_memory", false, true},
+    {"mvin_scale", "local_memory", false, false},
+    {"scale_element", "local_memory", false, true},
+    {"normaliser", "local_memory", false, false},
+    {"row_gate", "local_memory", false, false},
+    {"dma_reader", "dma", false, false},
+    {"dma_writer", "dma", false, false},
+    {"front_end", "rest", false, false},
+    {"counters", "rest", false, false},
+    {"weft_accel", "rest", false, false},
 };
 enum { UNIT_KINDS = sizeof unit_kinds / sizeof *unit_kinds };
 
@@ -196,6 +203,13 @@ static const char memory_map[] =
     "  input [WRITES*ADDRESS-1:0] write_addr);\n"
     "endmodule\n";
 
+// What drives a port and what hangs on it: without them abc buffers nothing that a port or a register drives, however
+// many read it.
+static bool write_drive(const synth_run *run) {
+  FILE *out = open_work(run, "drive.constr", "w");
+  return out != NULL && fputs("set_driving_cell BUFX2\nset_load 12\n", out) >= 0 && fclose(out) == 0;
+}
+
 static bool write_memory_map(const synth_run *run) {
   FILE *out = open_work(run, "memory.v", "w");
   return out != NULL && fputs(memory_map, out) >= 0 && fclose(out) == 0;
@@ -208,12 +222,11 @@ static void write_black_boxes(const synth_run *run, const hw_design_module *unit
   }
 }
 
-// yosys' own recipe maps for area and ends up three times as slow; this one maps for delay, then sizes for the period
-// of the power report (in ps). Commas stand for blanks.
+// yosys' own recipe maps for area and ends up three times as slow; this one maps for delay, then buffers and sizes for
+// PERIOD_PS. Commas stand for blanks.
 static bool write_mapping(const synth_run *run, const hw_design_module *unit, const char *script) {
   FILE *out = open_work(run, script, "w");
   if (out == NULL) return false;
-  const double period = 1e6 / HW_SYNTH_CLOCK_MHZ;
   fputs("read_rtlil design.il\n", out);
   write_black_boxes(run, unit, out);
   fprintf(out, "hierarchy -check -top %s\nsynth -flatten -top %s -run begin:fine\n", unit->name, unit->name);
@@ -225,8 +238,8 @@ static bool write_mapping(const synth_run *run, const hw_design_module *unit, co
   fprintf(out,
           "synth -top %s -run fine:check\n"
           "dfflibmap -liberty %s\n"
-          "abc -liberty %s -script "
-          "+strash;ifraig;scorr;dc2;dch,-f;map,-D,%.0f;topo;buffer,-c;upsize,-D,%.0f;dnsize,-D,%.0f\n"
+          "abc -liberty %s -constr drive.constr -script "
+          "+strash;ifraig;scorr;dc2;dch,-f;map,-D,%d;topo;buffer,-c;upsize,-D,%d;dnsize,-D,%d\n"
           "setundef -zero\n"
           "opt_clean -purge\n"
           // OpenSTA reads no concatenation on the left of an assignment.
@@ -234,7 +247,7 @@ static bool write_mapping(const synth_run *run, const hw_design_module *unit, co
           "opt_clean -purge\n"
           "tee -q -o %s.area stat -liberty %s\n"
           "write_verilog -noattr -noexpr %s.v\n",
-          unit->name, liberty, liberty, period, period, period, unit->name, liberty, unit->name);
+          unit->name, liberty, liberty, PERIOD_PS, PERIOD_PS, PERIOD_PS, unit->name, liberty, unit->name);
   return fclose(out) == 0;
 }
 
@@ -385,13 +398,40 @@ static double area_of(const hw_synth_result *result, const char *part) {
   return um2;
 }
 
+static bool has_path(const hw_synth_unit *unit) {
+  for (size_t k = 0; k < UNIT_KINDS; k++)
+    if (unit_kinds[k].lane && strncmp(unit->name, unit_kinds[k].unit, strlen(unit_kinds[k].unit)) == 0) return false;
+  return true;
+}
+
+static double path_of(const hw_synth_result *result, const char *part) {
+  double ns = 0;
+  for (size_t i = 0; i < result->count && part != NULL; i++)
+    if (strcmp(result->units[i].part, part) == 0 && has_path(&result->units[i]))
+      ns = fmax(ns, result->units[i].path_ns);
+  return ns;
+}
+
+static double expected_path_of(const hw_array *array, hw_cost_part part) {
+  double ns = 0;
+  hw_cost_path path;
+  for (size_t i = 0; hw_cost_path_at(array, i, &path); i++)
+    if (path.part == part) ns = fmax(ns, path.synthesised_ns);
+  return ns;
+}
+
 static void add_parts(const hw_array *array, hw_synth_result *result) {
   for (size_t p = 0; p < HW_SYNTH_PARTS; p++) {
     hw_synth_part *part = &result->parts[result->part_count++];
     *part = (hw_synth_part){.name = part_kinds[p].name};
-    for (size_t n = 0; n < 2; n++) part->area_um2 += area_of(result, part_kinds[p].of[n]);
-    for (size_t n = 0; n < part_kinds[p].cost_count; n++)
+    for (size_t n = 0; n < 2; n++) {
+      part->area_um2 += area_of(result, part_kinds[p].of[n]);
+      part->path_ns = fmax(part->path_ns, path_of(result, part_kinds[p].of[n]));
+    }
+    for (size_t n = 0; n < part_kinds[p].cost_count; n++) {
       part->expected_um2 += hw_cost_logic_of(array, part_kinds[p].costs[n]);
+      part->expected_path_ns = fmax(part->expected_path_ns, expected_path_of(array, part_kinds[p].costs[n]));
+    }
   }
 }
 
@@ -451,8 +491,9 @@ bool hw_synth(const hw_array *array, const hw_synth_options *options, hw_synth_r
       .array = array, .options = options, .directory = make_directory(diag), .result = result, .diag = diag};
   if (run.directory == NULL) return false;
   const bool good = hw_export_write_rtl(array, run.directory, diag) && write_elaboration(&run) &&
-                    write_memory_map(&run) && run_tool(&run, "yosys", "-q", "elaborate.ys", "elaborate.log") &&
-                    read_design(&run) && synthesise_all(&run);
+                    write_memory_map(&run) && write_drive(&run) &&
+                    run_tool(&run, "yosys", "-q", "elaborate.ys", "elaborate.log") && read_design(&run) &&
+                    synthesise_all(&run);
   if (good && options->unit == NULL) add_parts(array, result);
   hw_design_free(&run.design);
   if (!run.keep) hw_tool_remove(run.directory);

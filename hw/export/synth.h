@@ -32,6 +32,7 @@ typedef struct hw_synth_unit {
 typedef struct hw_synth_part {
   const char *name;
   double area_um2, expected_um2;
+  double path_ns, expected_path_ns;  // the longest of its units; 0: none
 } hw_synth_part;
 
 typedef struct hw_synth_result {

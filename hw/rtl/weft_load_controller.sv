@@ -150,6 +150,7 @@ module weft_load_controller #(
   logic [15:0] row_q, row_d;
   logic        req_fire, last_row, alloc_valid, alloc_ready, alloc_fire, hazard;
   logic [7:0]  alloc_id, cmd_q;
+  logic [63:0] addr_q;  // of row row_q in memory, if that is not the first
 
   assign alloc_valid = state_q == WAIT && cmd_valid && is_mvin && !hazard;
   assign alloc_fire = alloc_valid && alloc_ready;
@@ -164,7 +165,7 @@ module weft_load_controller #(
       default: ld_req_valid_o = 1'b0;
     endcase
   end
-  assign ld_req_addr_o = rs1 + 64'(row_q) * stride;
+  assign ld_req_addr_o = row_q == '0 ? rs1 : addr_q;
   assign ld_req_laddr_o = {laddr[31:ROW_BITS], laddr[ROW_BITS-1:0] + ROW_BITS'(row_q)};
   assign ld_req_cols_o = cols;
   assign ld_req_repeats_o = stride == '0 && !zeros ? rows - 16'd1 : 16'd0;
@@ -199,6 +200,7 @@ module weft_load_controller #(
       state_q <= WAIT;
       row_q <= '0;
       cmd_q <= '0;
+      addr_q <= '0;
       stride_q <= '0;
       scale_q <= '0;
       block_stride_q <= '0;
@@ -209,6 +211,7 @@ module weft_load_controller #(
       state_q <= state_d;
       row_q <= row_d;
       if (alloc_fire) cmd_q <= alloc_id;
+      if (req_fire) addr_q <= ld_req_addr_o + stride;
       if (state_q == WAIT && cmd_valid && is_config) begin
         for (int i = 0; i < STATES; i++) begin
           if (slot == 2'(i)) begin

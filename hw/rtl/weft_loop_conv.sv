@@ -323,13 +323,14 @@ module weft_loop_conv #(
   // --- what follows from the registers, for both slots -------------------------------------------
   logic [2*16-1:0] d_irows, d_icols, d_irows_unpadded, d_icols_unpadded, d_upad, d_dpad, d_lpad,
       d_rpad;
-  logic [2*32-1:0] d_plane, d_bias_block, d_input_block, d_weight_block, d_a_row, d_a_rows, d_b_row,
-      d_b_rows;
+  logic [2*32-1:0] d_plane, d_bias_block, d_input_block, d_weight_block, d_a_row, d_b_row;
+  logic [2*32-1:0] a_row_now, a_rows_now, b_row_now, b_rows_now;
   for (genvar s = 0; s < 2; s++) begin : g_slot
     logic [1:0] a_half, b_half;
     assign a_half = a_id_q[s*2+:2] == 2'd0 ? 2'(s) : a_id_q[s*2+:2] - 2'd1;
     assign b_half = b_id_q[s*2+:2] == 2'd0 ? 2'(s) : b_id_q[s*2+:2] - 2'd1;
     weft_loop_conv_derive #(.DIM(DIM), .SP_ROWS(SP_ROWS)) u_derive (
+      .clk_i,
       .orows_i(orows_q[s*16+:16]), .ocols_i(ocols_q[s*16+:16]), .stride_i(stride_q[s*16+:16]),
       .krows_i(krows_q[s*16+:16]), .kcols_i(kcols_q[s*16+:16]),
       .kernel_dilation_i(kernel_dilation_q[s*16+:16]),
@@ -346,8 +347,9 @@ module weft_loop_conv #(
       .plane_o(d_plane[s*32+:32]), .bias_block_o(d_bias_block[s*32+:32]),
       .input_block_o(d_input_block[s*32+:32]),
       .weight_block_o(d_weight_block[s*32+:32]), .a_row_o(d_a_row[s*32+:32]),
-      .a_rows_o(d_a_rows[s*32+:32]),
-      .b_row_o(d_b_row[s*32+:32]), .b_rows_o(d_b_rows[s*32+:32])
+      .b_row_o(d_b_row[s*32+:32]),
+      .a_row_now_o(a_row_now[s*32+:32]), .a_rows_now_o(a_rows_now[s*32+:32]),
+      .b_row_now_o(b_row_now[s*32+:32]), .b_rows_now_o(b_rows_now[s*32+:32])
     );
   end
 
@@ -357,16 +359,17 @@ module weft_loop_conv #(
     logic [3:0] touches;
     for (genvar n = 0; n < 4; n++) begin : g_pair
       logic [31:0] mine, theirs, my_rows, their_rows;
-      assign mine = n < 2 ? d_a_row[{tail, 5'd0}+:32] : d_b_row[{tail, 5'd0}+:32];
-      assign my_rows = n < 2 ? d_a_rows[{tail, 5'd0}+:32] : d_b_rows[{tail, 5'd0}+:32];
-      assign theirs = n % 2 == 0 ? d_a_row[{head_q, 5'd0}+:32] : d_b_row[{head_q, 5'd0}+:32];
-      assign their_rows = n % 2 == 0 ? d_a_rows[{head_q, 5'd0}+:32] : d_b_rows[{head_q, 5'd0}+:32];
+      assign mine = n < 2 ? a_row_now[{tail, 5'd0}+:32] : b_row_now[{tail, 5'd0}+:32];
+      assign my_rows = n < 2 ? a_rows_now[{tail, 5'd0}+:32] : b_rows_now[{tail, 5'd0}+:32];
+      assign theirs = n % 2 == 0 ? a_row_now[{head_q, 5'd0}+:32] : b_row_now[{head_q, 5'd0}+:32];
+      assign their_rows = n % 2 == 0 ? a_rows_now[{head_q, 5'd0}+:32] :
+          b_rows_now[{head_q, 5'd0}+:32];
       assign touches[n] = mine < theirs + their_rows && theirs < mine + my_rows;
     end
     assign operands_overlap = |touches;
   end else begin : g_alternate
     logic unused;
-    assign unused = &{1'b0, d_a_rows, d_b_rows};
+    assign unused = &{1'b0, a_row_now, a_rows_now, b_row_now, b_rows_now};
     assign operands_overlap = 1'b0;
   end
 

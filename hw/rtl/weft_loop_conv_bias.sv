@@ -60,12 +60,18 @@ module weft_loop_conv_bias #(
     .at_o({b_at, orow_at, ocol_at, och_at}), .last_o(last)
   );
 
+  // What the first stage holds.
+  localparam int EARLY = 1 + 16 + 16 + 16 + 16 + 32;
+  logic config_e;
+  logic [15:0] rows_e, cols_e, ocol_e, och_e;
+  logic [31:0] line, line_e;
+  assign line = 32'(b_at) * 32'(orows_i) + 32'(orow_at);
+
   logic [15:0] block;
-  logic [31:0] pixel, row, bytes;
-  assign pixel = (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) + 32'(ocol_at);
-  assign block = och_at >> DIM_LOG2;
-  assign row = (c_row_i + 32'(block) * bias_block_i + pixel) & ROWS;
-  assign bytes = {14'd0, och_at, 2'd0};
+  logic [31:0] row, bytes;
+  assign block = och_e >> DIM_LOG2;
+  assign row = (c_row_i + 32'(block) * bias_block_i + line_e * 32'(ocols_i) + 32'(ocol_e)) & ROWS;
+  assign bytes = {14'd0, och_e, 2'd0};
 
   logic [6:0] funct;
   logic [63:0] rs1, rs2, config_rs1;
@@ -77,15 +83,17 @@ module weft_loop_conv_bias #(
     config_rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB+:16] = bias_block_i[15:0];
     config_rs1[weft_isa_pkg::CONFIG_LD_SCALE_LSB+:32] = 32'h3f800000;
   end
-  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN3;
-  assign rs1 = config_first ? config_rs1 : no_bias_i ? '0 : bias_i + {32'd0, bytes};
-  assign rs2 = config_first ? '0 : {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | row};
-  weft_loop_conv_part u_part (
+  assign funct = config_e ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN3;
+  assign rs1 = config_e ? config_rs1 : no_bias_i ? '0 : bias_i + {32'd0, bytes};
+  assign rs2 = config_e ? '0 : {rows_e, cols_e, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | row};
+  weft_loop_conv_part #(.EARLY(EARLY)) u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
     .first_o(config_first),
     .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
     .take_o(take),
+    .early_i({config_first, rows, cols, ocol_at, och_at, line}),
+    .early_o({config_e, rows_e, cols_e, ocol_e, och_e, line_e}),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

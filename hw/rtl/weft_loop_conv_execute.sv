@@ -100,7 +100,7 @@ module weft_loop_conv_execute #(
 
   // Local rows.
   logic [15:0] a_wide, a_deep, b_wide, b_deep, b_depth, a_block, b_block, c_block, krow, kcol;
-  logic [31:0] a_place, b_place, c_place;
+  logic [31:0] b_spot, c_line;
   assign a_wide = trans_input_3120_i ? b_at : kch_at;
   assign a_deep = trans_input_3120_i ? kch_at : b_at;
   assign b_wide = trans_weight_0132_i ? kch_at : och_at;
@@ -111,12 +111,21 @@ module weft_loop_conv_execute #(
   assign c_block = och_at >> DIM_LOG2;
   assign krow = wrot180_i ? krows_i - krow_at - 16'd1 : krow_at;
   assign kcol = wrot180_i ? kcols_i - kcol_at - 16'd1 : kcol_at;
-  assign a_place = (a_row_i + 32'(a_block) * input_block_i + 32'(a_deep) * plane_i +
-      32'(irow_sampled) * 32'(icols_sampled) + 32'(icol_sampled)) & ROWS;
-  assign b_place = (b_row_i + 32'(b_block) * weight_block_i +
-      (32'(krow) * 32'(kcols_i) + 32'(kcol)) * 32'(b_depth) + 32'(b_deep)) & ROWS;
-  assign c_place = (c_row_i + 32'(c_block) * bias_block_i +
-      (32'(b_at) * 32'(orows_i) + 32'(orow_at)) * 32'(ocols_i) + 32'(ocol_at)) & ROWS;
+  assign b_spot = 32'(krow) * 32'(kcols_i) + 32'(kcol);
+  assign c_line = 32'(b_at) * 32'(orows_i) + 32'(orow_at);
+
+  // What the first stage holds, and the local rows that it comes to.
+  localparam int EARLY = 3 + 11 * 16 + 2 * 32;
+  logic config_e, compute_e, fresh_e;
+  logic [15:0] rows_e, cols_e, depth_e, a_block_e, a_deep_e, irow_e, icol_e, b_block_e, b_deep_e,
+      c_block_e, ocol_e;
+  logic [31:0] b_spot_e, c_line_e, a_place, b_place, c_place;
+  assign a_place = (a_row_i + 32'(a_block_e) * input_block_i + 32'(a_deep_e) * plane_i +
+      32'(irow_e) * 32'(icols_sampled) + 32'(icol_e)) & ROWS;
+  assign b_place = (b_row_i + 32'(b_block_e) * weight_block_i + b_spot_e * 32'(b_depth) +
+      32'(b_deep_e)) & ROWS;
+  assign c_place = (c_row_i + 32'(c_block_e) * bias_block_i + c_line_e * 32'(ocols_i) +
+      32'(ocol_e)) & ROWS;
 
   logic [15:0] a_stride, c_stride;
   assign a_stride = irows_i * icols_i;
@@ -127,28 +136,32 @@ module weft_loop_conv_execute #(
   always_comb begin
     rs1 = '0;
     rs2 = '0;
-    if (config_q) begin
+    if (config_e) begin
       funct = weft_isa_pkg::FUNCT_CONFIG_EX;
       rs1[weft_isa_pkg::CONFIG_EX_STRIDES_ONLY_LSB] = 1'b1;
       rs1[weft_isa_pkg::CONFIG_EX_A_STRIDE_LSB+:16] = a_stride;
       rs2[weft_isa_pkg::CONFIG_EX_C_STRIDE_LSB+:16] = c_stride;
-    end else if (!compute_q) begin
+    end else if (!compute_e) begin
       funct = weft_isa_pkg::FUNCT_PRELOAD;
-      rs1 = {depth, cols, fresh_q ? b_place : weft_isa_pkg::LOCAL_GARBAGE};
-      rs2 = {rows, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK |
+      rs1 = {depth_e, cols_e, fresh_e ? b_place : weft_isa_pkg::LOCAL_GARBAGE};
+      rs2 = {rows_e, cols_e, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK |
              weft_isa_pkg::LOCAL_ACCUMULATE_MASK | c_place};
     end else begin
-      funct = fresh_q ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED :
+      funct = fresh_e ? weft_isa_pkg::FUNCT_COMPUTE_PRELOADED :
           weft_isa_pkg::FUNCT_COMPUTE_ACCUMULATED;
-      rs1 = {rows, depth, a_place};
-      rs2 = {rows, cols, weft_isa_pkg::LOCAL_GARBAGE};
+      rs1 = {rows_e, depth_e, a_place};
+      rs2 = {rows_e, cols_e, weft_isa_pkg::LOCAL_GARBAGE};
     end
   end
-  weft_loop_conv_part u_part (
+  weft_loop_conv_part #(.EARLY(EARLY)) u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy),
     .first_o(unused_first),
     .finish_i(step && compute_q && (&last)), .emit_i(!implied_zero && loads_done_i), .take_o(take),
+    .early_i({config_q, compute_q, fresh_q, rows, cols, depth, a_block, a_deep, irow_sampled,
+              icol_sampled, b_block, b_deep, c_block, ocol_at, b_spot, c_line}),
+    .early_o({config_e, compute_e, fresh_e, rows_e, cols_e, depth_e, a_block_e, a_deep_e, irow_e,
+              icol_e, b_block_e, b_deep_e, c_block_e, ocol_e, b_spot_e, c_line_e}),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

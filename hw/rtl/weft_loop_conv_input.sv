@@ -79,26 +79,34 @@ module weft_loop_conv_input #(
   assign channels_left = channels - channel;
   assign cols = channels_left < width ? channels_left : width;
 
-  // Addresses: 32 bits of the offset count.
-  logic [15:0] image;
-  logic [31:0] irow, icol, pixel, element;
-  assign irow = 32'(row_at) - 32'(upad_i);
+  // Addresses: 32 bits of the offset count. A pixel has so many elements in memory, an input row
+  // (pitch_q) in_cols of them. Registered: the first command is config_ld, which needs no address.
+  logic [15:0] image, pixel;
+  logic [31:0] line, icol, part, pitch_q;
+  assign pixel = trans_input_3120_i ? batches_i : in_stride_i;
   assign icol = 32'(col_at) - 32'(lpad_i);
   assign image = trans_input_3120_i ? ch_at : b_at;
-  assign pixel = (32'(image) * 32'(in_rows_i) + irow) * 32'(in_cols_i) + icol;
-  assign element = trans_input_3120_i ? pixel * 32'(batches_i) + 32'(b_at) : pixel *
-      32'(in_stride_i) + 32'(ch_at);
+  assign line = 32'(image) * 32'(in_rows_i) + 32'(row_at) - 32'(upad_i);
+  assign part = icol * 32'(pixel) + 32'(channel);
+  always_ff @(posedge clk_i) pitch_q <= 32'(in_cols_i) * 32'(pixel);
 
   logic [15:0] row_sampled, col_sampled, icols_sampled, outer, block, inner;
-  logic [31:0] place;
+  logic [31:0] spot;
   assign row_sampled = downsample_i ? row_at >> 1 : row_at;
   assign col_sampled = downsample_i ? col_at >> 1 : col_at;
   assign icols_sampled = downsample_i ? icols_i >> 1 : icols_i;
   assign outer = trans_input_3120_i ? b_at : ch_at;
   assign inner = trans_input_3120_i ? ch_at : b_at;
   assign block = outer >> DIM_LOG2;
-  assign place = (a_row_i + 32'(block) * input_block_i + 32'(inner) * plane_i + 32'(row_sampled) *
-      32'(icols_sampled) + 32'(col_sampled)) & ROWS;
+  assign spot = 32'(inner) * plane_i + 32'(row_sampled) * 32'(icols_sampled) + 32'(col_sampled);
+
+  // What the first stage holds.
+  localparam int EARLY = 2 + 16 + 16 + 16 + 32 + 32 + 32;
+  logic config_e, zeros_e;
+  logic [15:0] rows_e, cols_e, block_e;
+  logic [31:0] line_e, part_e, spot_e, element, place;
+  assign element = line_e * pitch_q + part_e;
+  assign place = (a_row_i + 32'(block_e) * input_block_i + spot_e) & ROWS;
 
   logic skip;
   logic [6:0] funct;
@@ -113,17 +121,19 @@ module weft_loop_conv_input #(
   end
   assign memory_stride = trans_input_3120_i ? batch_size_i : in_stride_i;
   assign skip = skip_empty_i && input_i == '0;
-  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN;
-  assign rs1 = config_first ? config_rs1 : zeros ? '0 : input_i + {32'd0, element};
-  assign rs2 = config_first ?
+  assign funct = config_e ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN;
+  assign rs1 = config_e ? config_rs1 : zeros_e ? '0 : input_i + {32'd0, element};
+  assign rs2 = config_e ?
       (downsample_i ? {47'd0, memory_stride, 1'b0} : {48'd0, memory_stride}) :
-      {rows, cols, place};
-  weft_loop_conv_part u_part (
+      {rows_e, cols_e, place};
+  weft_loop_conv_part #(.EARLY(EARLY)) u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
     .first_o(config_first),
     .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
     .take_o(take),
+    .early_i({config_first, zeros, rows, cols, block, line, part, spot}),
+    .early_o({config_e, zeros_e, rows_e, cols_e, block_e, line_e, part_e, spot_e}),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

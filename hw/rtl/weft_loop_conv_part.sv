@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the five parts of weft_loop_conv have in common: the slot that the part works on, and the
-// two-stage pipeline that its commands pass.
+// two-stage pipeline that its commands pass. What the first stage holds (early) is the part's own:
+// a command is made of it on the way to the second, so that a product of products has two cycles.
 //
 // A start makes the part busy; busy_o lasts until the cycle with finish_i. While busy a command
 // enters the pipeline in each cycle with emit_i and take_o.
@@ -9,7 +10,9 @@
 // idle_o on emit_i.
 `include "weft_assert.svh"
 
-module weft_loop_conv_part (
+module weft_loop_conv_part #(
+  parameter int EARLY = 32
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        start_valid_i,
@@ -22,6 +25,9 @@ module weft_loop_conv_part (
   // commands of the part
   input  logic        emit_i,
   output logic        take_o,
+  input  logic [EARLY-1:0] early_i,
+  // the command of what is in the first stage
+  output logic [EARLY-1:0] early_o,
   input  logic [6:0]  funct_i,
   input  logic [63:0] rs1_i,
   input  logic [63:0] rs2_i,
@@ -36,18 +42,25 @@ module weft_loop_conv_part (
   output logic        slot_o
 );
   logic busy_q, first_q, slot_q;
-  logic pipe_valid, pipe_ready, pipe_out_valid, pipe_busy;
+  logic pipe_valid, pipe_ready, early_valid, early_ready, early_busy;
+  logic pipe_out_valid, pipe_busy;
 
   assign pipe_valid = busy_q && emit_i;
-  weft_pipe #(.WIDTH(7 + 64 + 64), .STAGES(2)) u_pipe (
+  weft_pipe #(.WIDTH(EARLY), .STAGES(1)) u_early (
     .clk_i, .rst_ni,
-    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i({funct_i, rs1_i, rs2_i}),
+    .in_valid_i(pipe_valid), .in_ready_o(pipe_ready), .in_data_i(early_i),
+    .out_valid_o(early_valid), .out_ready_i(early_ready), .out_data_o(early_o),
+    .busy_o(early_busy)
+  );
+  weft_pipe #(.WIDTH(7 + 64 + 64), .STAGES(1)) u_pipe (
+    .clk_i, .rst_ni,
+    .in_valid_i(early_valid), .in_ready_o(early_ready), .in_data_i({funct_i, rs1_i, rs2_i}),
     .out_valid_o(pipe_out_valid), .out_ready_i(cmd_ready_i && !blocked_i),
     .out_data_o({cmd_funct_o, cmd_rs1_o, cmd_rs2_o}), .busy_o(pipe_busy)
   );
   assign cmd_valid_o = pipe_out_valid && !blocked_i;
   assign take_o = pipe_valid && pipe_ready;
-  assign idle_o = !busy_q && !pipe_busy;
+  assign idle_o = !busy_q && !early_busy && !pipe_busy;
   assign start_ready_o = idle_o;
   assign start_o = start_valid_i && start_ready_o;
   assign busy_o = busy_q;

@@ -61,13 +61,12 @@ module weft_loop_conv_store #(
   logic [3:0] last;
 
   logic skip;
-  logic [15:0] ocol_left, och_left, rows, cols, block;
+  logic [15:0] ocol_left, och_left, rows, cols;
   assign skip = output_i == '0;
   assign ocol_left = ocols_i - ocol_at;
   assign och_left = pochs_i - och_at;
   assign rows = ocol_left < SIDE ? ocol_left : SIDE;
   assign cols = och_left < SIDE ? och_left : SIDE;
-  assign block = och_at >> DIM_LOG2;
   assign step = take && (no_pool_i || (!config_before && !config_after_q));
   weft_nest #(.LOOPS(4)) u_nest (
     .clk_i, .rst_ni, .step_i(step),
@@ -76,28 +75,47 @@ module weft_loop_conv_store #(
     .at_o({b_at, orow_at, ocol_at, och_at}), .last_o(last)
   );
 
-  // Offsets: 32 bits count, but all of a pooled image.
-  logic [31:0] place, element;
-  logic [63:0] image;
-  assign place = (c_row_i + 32'(block) * bias_block_i + (32'(b_at) * 32'(orows_i) + 32'(orow_at)) *
-      32'(ocols_i) + 32'(ocol_at)) & ROWS;
-  assign element = trans_output_1203_i ?
-      ((32'(orow_at) * 32'(out_cols_i) + 32'(ocol_at)) * 32'(batch_size_i) + 32'(b_at)) *
-      32'(out_channels_i) + 32'(och_at) :
-      ((32'(b_at) * 32'(out_rows_i) + 32'(orow_at)) * 32'(out_cols_i) + 32'(ocol_at)) *
-      32'(out_stride_i) + 32'(och_at);
-  assign image = 64'(b_at) * 64'(pool_out_rows_i) * 64'(pool_out_cols_i) * 64'(out_stride_i) +
-      64'(och_at);
+  // In memory a line of `major` is pitch_q elements from the next, a step of `minor` by_minor of
+  // them, channels are side by side. 32 bits of the offset count, but all of a pooled image.
+  // Registered: pitch_q is first used when a command leaves the first stage.
+  //            major                  lines of     minor    by_minor
+  //   pooled   b x pool_out_rows      pool_out_cols  0      out_stride
+  //   1203     orow x out_cols + ocol batch_size   b        out_channels
+  //   else     b x out_rows + orow    out_cols     ocol     out_stride
+  logic turned;
+  logic [15:0] outer, inner, outer_by, lines_of, minor, by_minor;
+  logic [31:0] major, part, line, pitch_q;
+  assign turned = no_pool_i && trans_output_1203_i;
+  assign outer = turned ? orow_at : b_at;
+  assign inner = !no_pool_i ? '0 : turned ? ocol_at : orow_at;
+  assign minor = !no_pool_i ? '0 : turned ? b_at : ocol_at;
+  assign outer_by = !no_pool_i ? pool_out_rows_i : turned ? out_cols_i : out_rows_i;
+  assign lines_of = !no_pool_i ? pool_out_cols_i : turned ? batch_size_i : out_cols_i;
+  assign by_minor = turned ? out_channels_i : out_stride_i;
+  assign major = 32'(outer) * 32'(outer_by) + 32'(inner);
+  assign part = 32'(minor) * 32'(by_minor) + 32'(och_at);
+  assign line = 32'(b_at) * 32'(orows_i) + 32'(orow_at);
+  always_ff @(posedge clk_i) pitch_q <= 32'(lines_of) * 32'(by_minor);
+
+  // What the first stage holds.
+  localparam int EARLY = 2 + 4 * 16 + 3 * 32;
+  logic before_e, after_e;
+  logic [15:0] rows_e, cols_e, ocol_e, och_e, block;
+  logic [31:0] major_e, part_e, line_e, place;
+  logic [63:0] offset;
+  assign block = och_e >> DIM_LOG2;
+  assign place = (c_row_i + 32'(block) * bias_block_i + line_e * 32'(ocols_i) + 32'(ocol_e)) & ROWS;
+  assign offset = 64'(major_e) * 64'(pitch_q) + 64'(part_e);
 
   logic [6:0] funct;
   logic [63:0] rs1, rs2;
   always_comb begin
     rs1 = '0;
-    if (!no_pool_i && (config_before || config_after_q)) begin
+    if (!no_pool_i && (before_e || after_e)) begin
       funct = weft_isa_pkg::FUNCT_CONFIG_ST;
       rs1[weft_isa_pkg::CONFIG_ST_KIND_LSB+:2] = weft_isa_pkg::CONFIG_ST_KIND;
       rs1[weft_isa_pkg::CONFIG_ST_ACTIVATION_LSB+:2] = activation_i;
-      if (config_before) begin
+      if (before_e) begin
         rs1[weft_isa_pkg::CONFIG_ST_POOL_STRIDE_LSB+:2] = pool_stride_i;
         rs1[weft_isa_pkg::CONFIG_ST_POOL_SIZE_LSB+:2] = pool_size_i;
         rs1[weft_isa_pkg::CONFIG_ST_POOL_UPAD_LSB+:2] = pupad_i;
@@ -111,16 +129,18 @@ module weft_loop_conv_store #(
       rs2 = {32'hffffffff, 16'd0, out_stride_i};
     end else begin
       funct = weft_isa_pkg::FUNCT_MVOUT;
-      rs1 = output_i + (no_pool_i ? {32'd0, element} : image);
-      rs2 = {no_pool_i ? rows : 16'd0, cols, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | place};
+      rs1 = output_i + {no_pool_i ? 32'd0 : offset[63:32], offset[31:0]};
+      rs2 = {no_pool_i ? rows_e : 16'd0, cols_e, weft_isa_pkg::LOCAL_ACCUMULATOR_MASK | place};
     end
   end
-  weft_loop_conv_part u_part (
+  weft_loop_conv_part #(.EARLY(EARLY)) u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(start), .busy_o(busy),
     .first_o(config_before),
     .finish_i(busy && (skip || (take && (no_pool_i ? (&last) : config_after_q)))),
     .emit_i(!skip && products_done_i), .take_o(take),
+    .early_i({config_before, config_after_q, rows, cols, ocol_at, och_at, major, part, line}),
+    .early_o({before_e, after_e, rows_e, cols_e, ocol_e, och_e, major_e, part_e, line_e}),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

@@ -63,23 +63,56 @@ module weft_loop_conv_weights #(
   assign rows = deep_left < SIDE ? deep_left : SIDE;
   assign cols = wide_left < width ? wide_left : width;
 
-  logic [31:0] tap, element;
+  // In memory a tap is pitch_q elements from the next, a step of `middle` by_middle of them, and
+  // `inner` are side by side. Registered: the first command is config_ld, which needs no address.
+  //              middle             by_middle         inner
+  //   depthwise  0                                    0
+  //   1203       kch x kernel^2     out_channels      och
+  //   0132       och                in_channels       kch
+  //   else       kch                weight_stride     och
+  logic [15:0] by_middle, by_middle_q, inner, taps_by;
+  logic [31:0] tap, middle, square_q, pitch_q;
+  assign tap = 32'(krow_at) * 32'(kernel_i) + 32'(kcol_at);
   always_comb begin
-    tap = 32'(krow_at) * 32'(kernel_i) + 32'(kcol_at);
-    if (depthwise_i) element = tap;
-    else if (trans_weight_1203_i)
-      element = (32'(kch_at) * 32'(kernel_i) * 32'(kernel_i) + tap) * 32'(out_channels_i) +
-          32'(och_at);
-    else if (trans_weight_0132_i)
-      element = (tap * 32'(out_channels_i) + 32'(och_at)) * 32'(in_channels_i) + 32'(kch_at);
-    else element = (tap * 32'(in_channels_i) + 32'(kch_at)) * 32'(weight_stride_i) + 32'(och_at);
+    middle = 32'(kch_at);
+    by_middle = weight_stride_i;
+    inner = och_at;
+    taps_by = in_channels_i;
+    if (depthwise_i) begin
+      middle = '0;
+      inner = '0;
+      by_middle = 16'd1;
+      taps_by = 16'd1;
+    end else if (trans_weight_1203_i) begin
+      middle = 32'(kch_at) * square_q;
+      by_middle = out_channels_i;
+      taps_by = 16'd1;
+    end else if (trans_weight_0132_i) begin
+      middle = 32'(och_at);
+      by_middle = in_channels_i;
+      inner = kch_at;
+      taps_by = out_channels_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    square_q <= 32'(kernel_i) * 32'(kernel_i);
+    pitch_q <= 32'(taps_by) * 32'(by_middle);
+    by_middle_q <= by_middle;
   end
 
   logic [15:0] block;
-  logic [31:0] place;
+  logic [31:0] spot;
   assign block = wide >> DIM_LOG2;
-  assign place = (b_row_i + 32'(block) * weight_block_i +
-      (32'(krow_at) * 32'(kcols_i) + 32'(kcol_at)) * 32'(deep_all) + 32'(deep)) & ROWS;
+  assign spot = 32'(krow_at) * 32'(kcols_i) + 32'(kcol_at);
+
+  // What the first stage holds.
+  localparam int EARLY = 1 + 5 * 16 + 3 * 32;
+  logic config_e;
+  logic [15:0] rows_e, cols_e, block_e, deep_e, inner_e;
+  logic [31:0] tap_e, middle_e, spot_e, element, place;
+  assign element = tap_e * pitch_q + middle_e * 32'(by_middle_q) + 32'(inner_e);
+  assign place = (b_row_i + 32'(block_e) * weight_block_i + spot_e * 32'(deep_all) +
+      32'(deep_e)) & ROWS;
 
   logic skip;
   logic [6:0] funct;
@@ -92,21 +125,22 @@ module weft_loop_conv_weights #(
     config_rs1[weft_isa_pkg::CONFIG_LD_BLOCK_STRIDE_LSB+:16] = weight_block_i[15:0];
     config_rs1[weft_isa_pkg::CONFIG_LD_SCALE_LSB+:32] = 32'h3f800000;
     if (depthwise_i) memory_stride = 64'd1;
-    else if (trans_weight_1203_i) memory_stride = 64'(kernel_i) * 64'(kernel_i) *
-        64'(out_channels_i);
+    else if (trans_weight_1203_i) memory_stride = 64'(square_q) * 64'(out_channels_i);
     else if (trans_weight_0132_i) memory_stride = 64'(in_channels_i);
     else memory_stride = 64'(weight_stride_i);
   end
   assign skip = skip_empty_i && weights_i == '0;
-  assign funct = config_first ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN2;
-  assign rs1 = config_first ? config_rs1 : weights_i + {32'd0, element};
-  assign rs2 = config_first ? memory_stride : {rows, cols, place};
-  weft_loop_conv_part u_part (
+  assign funct = config_e ? weft_isa_pkg::FUNCT_CONFIG_LD : weft_isa_pkg::FUNCT_MVIN2;
+  assign rs1 = config_e ? config_rs1 : weights_i + {32'd0, element};
+  assign rs2 = config_e ? memory_stride : {rows_e, cols_e, place};
+  weft_loop_conv_part #(.EARLY(EARLY)) u_part (
     .clk_i, .rst_ni,
     .start_valid_i, .start_ready_o, .start_slot_i, .start_o(unused_start), .busy_o(busy),
     .first_o(config_first),
     .finish_i(busy && (skip || (take && !config_first && (&last)))), .emit_i(!skip && !wait_i),
     .take_o(take),
+    .early_i({config_first, rows, cols, block, deep, inner, tap, middle, spot}),
+    .early_o({config_e, rows_e, cols_e, block_e, deep_e, inner_e, tap_e, middle_e, spot_e}),
     .funct_i(funct), .rs1_i(rs1), .rs2_i(rs2),
     .blocked_i, .cmd_valid_o, .cmd_ready_i, .cmd_funct_o, .cmd_rs1_o, .cmd_rs2_o, .idle_o, .slot_o
   );

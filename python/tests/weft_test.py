@@ -72,6 +72,9 @@ class Arrays(unittest.TestCase):
         self.assertEqual(whole["part"], "all")
         self.assertAlmostEqual(whole["um2"], sum(p["um2"] for p in parts), delta=1)
         self.assertGreater(whole["um2"], _table.records(weft.Array().area)[0]["um2"])
+        paths = {path["unit"]: path for path in _table.records(array.paths)}
+        self.assertLess(paths["pe"]["ns"], paths["store_controller"]["ns"])
+        self.assertLess(paths["pe"]["low_ns"], paths["pe"]["ns"])
 
     def test_hardware(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -127,6 +127,11 @@ class Array:
         """The area in 40 nm and its band, in um2: a row for all, and one for each part."""
         return table(listed("weft_area", lib.weft_array_area, self.pointer))
 
+    @property
+    def paths(self):
+        """The longest path of each unit in 40 nm and its band, in ns."""
+        return table(listed("weft_unit_path", lib.weft_array_path, self.pointer))
+
     def yaml(self):
         return text(ffi.gc(call(lib.weft_array_yaml, self.pointer), lib.weft_free))
 

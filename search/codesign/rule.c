@@ -11,7 +11,23 @@
 
 enum { STEPS_MAX = 64, NAME_CHARS = 64 };
 
-typedef enum { PUSH, PARAMETER, DIM, AREA, ADD, SUBTRACT, MULTIPLY, DIVIDE, LESS, MOST, MORE, LEAST, SAME, OTHER } kind;
+typedef enum {
+  PUSH,
+  PARAMETER,
+  DIM,
+  AREA,
+  PATH,
+  ADD,
+  SUBTRACT,
+  MULTIPLY,
+  DIVIDE,
+  LESS,
+  MOST,
+  MORE,
+  LEAST,
+  SAME,
+  OTHER
+} kind;
 
 typedef struct step {
   kind kind;
@@ -70,8 +86,9 @@ static void parse_name(parser *p) {
   if (param != NULL) return emit(p, (step){.kind = PARAMETER, .param = param});
   if (strcmp(name, "dim") == 0) return emit(p, (step){.kind = DIM});
   if (strcmp(name, "area_mm2") == 0) return emit(p, (step){.kind = AREA});
+  if (strcmp(name, "path_ns") == 0) return emit(p, (step){.kind = PATH});
   p->at = start;
-  fail(p, "no such parameter", "weft array params lists them; besides there are dim and area_mm2");
+  fail(p, "no such parameter", "weft array params lists them; besides there are dim, area_mm2 and path_ns");
 }
 
 static void parse_value(parser *p, unsigned depth) {
@@ -151,6 +168,8 @@ static double value_of(const step *s, const hw_array *array) {
       return hw_derive(array).dim;
     case AREA:
       return hw_cost_of(array).total.value * 1e-6;
+    case PATH:
+      return hw_cost_longest_path(array).ns.value;
     default:
       return s->number;
   }
@@ -186,7 +205,7 @@ bool codesign_rule_holds(const codesign_rule *rule, const hw_array *array) {
   size_t top = 0;
   for (size_t i = 0; i < rule->count; i++) {
     const step *s = &rule->steps[i];
-    if (s->kind <= AREA) {
+    if (s->kind <= PATH) {
       stack[top++] = value_of(s, array);
       continue;
     }

@@ -7,7 +7,8 @@
 //   product = value (("*" | "/") value)*
 //   value  = NUMBER | NAME | "(" sum ")"
 //
-// NAME is a parameter (`dma.bus_bits`; flags are 0 or 1, choices their place in the list), `dim`, or `area_mm2`.
+// NAME is a parameter (`dma.bus_bits`; flags are 0 or 1, choices their place in the list), `dim`, `area_mm2`,
+// or `path_ns`, the longest path of its units in 40 nm.
 #ifndef SEARCH_CODESIGN_RULE_H
 #define SEARCH_CODESIGN_RULE_H
 

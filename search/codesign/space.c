@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "hw/cost.h"
 #include "search/codesign/space_files.h"
 
 enum { TEXT_MAX = 1 << 20, VALUES_MAX = 1024 };
@@ -164,6 +165,7 @@ bool codesign_space_array(const codesign_space *space, const codesign_point *poi
   if (!is_open(space, hw_param_find("types.output_bits"))) hw_array_widen_sums(array);
   wf_diag silent = wf_diag_to(NULL);
   if (!hw_array_check(array, NULL, &silent)) return false;
+  if (is_open(space, hw_param_find("chip.clock_mhz")) && array->chip.clock_mhz > hw_cost_clock_mhz(array)) return false;
   for (size_t i = 0; i < space->rule_count; i++)
     if (!codesign_rule_holds(space->rules[i], array)) return false;
   return true;

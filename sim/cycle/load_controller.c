@@ -223,14 +223,13 @@ void cycle_load_done_taken(cycle_engine *c, uint64_t now) {
 
 // ---- the head of the queue
 
-static void find_conflicts(struct cycle_load_controller *l, const load_command *m, uint32_t max_blocks) {
+static void find_conflicts(struct cycle_load_controller *l, const load_command *m) {
   l->looked = true;
   for (uint32_t w = 0; w < l->tracker.words; w++) {
     l->meets[w] = 0;
     for (uint64_t valid = m->empty ? 0 : l->tracker.valid[w]; valid != 0; valid &= valid - 1) {
       uint32_t bit = (uint32_t)__builtin_ctzll(valid);
-      if (cycle_load_overlap(&l->tracked[w * WORD_BITS + bit].rows, &m->rows, max_blocks))
-        l->meets[w] |= UINT64_C(1) << bit;
+      if (cycle_load_overlap(&l->tracked[w * WORD_BITS + bit].rows, &m->rows)) l->meets[w] |= UINT64_C(1) << bit;
     }
   }
 }
@@ -276,7 +275,7 @@ static unsigned step_wait(cycle_engine *c, uint64_t now, struct cycle_load_contr
     leave_queue(l, now);
     return CYCLE_WORKING;
   }
-  if (!l->looked) find_conflicts(l, m, c->d.max_block_len);
+  if (!l->looked) find_conflicts(l, m);
   if (hazard(l)) return WAITS_OLDER;
   if (!cycle_tracker_room(&l->tracker)) return WAITS_ENTRY;
   l->head = m->first;

@@ -28,35 +28,27 @@ static uint64_t end_of(const runs *r) {
   return (r->row + ((uint64_t)r->blocks - 1) * r->stride + r->span) & WIDTH_MASK;
 }
 
-// The hardware's quotient has log2(max_blocks) + 1 bits.
-static uint32_t largest_quotient(uint32_t max_blocks) {
-  uint32_t bits = 1;
-  while ((UINT32_C(1) << (bits - 1)) < max_blocks) bits++;
-  return (UINT32_C(1) << bits) - 1;
-}
-
 // `low` starts at or below `high`; blocks of both are further apart than they are long.
-static bool blocks_meet(const runs *low, const runs *high, uint32_t stride, uint32_t max_blocks) {
-  uint32_t distance = high->row - low->row, quotient = distance / stride, most = largest_quotient(max_blocks);
-  if (quotient > most) quotient = most;
+static bool blocks_meet(const runs *low, const runs *high, uint32_t stride) {
+  uint32_t distance = high->row - low->row, quotient = distance / stride;
   uint32_t rest = distance - quotient * stride;
   bool first = rest < low->span && quotient < low->blocks;
-  bool next = rest < stride && stride - rest < high->span && quotient + 1 < low->blocks;
+  bool next = stride - rest < high->span && quotient + 1 < low->blocks;
   return first || next;
 }
 
-static bool runs_meet(const runs *a, const runs *b, uint32_t max_blocks) {
+static bool runs_meet(const runs *a, const runs *b) {
   if (a->row >= end_of(b) || b->row >= end_of(a)) return false;
   uint32_t stride = a->blocks == 1 ? b->stride : a->stride;
   bool comparable =
       (a->blocks == 1 || b->blocks == 1 || a->stride == b->stride) && stride > a->span && stride > b->span;
   if (!comparable) return true;
-  return a->row <= b->row ? blocks_meet(a, b, stride, max_blocks) : blocks_meet(b, a, stride, max_blocks);
+  return a->row <= b->row ? blocks_meet(a, b, stride) : blocks_meet(b, a, stride);
 }
 
-bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b, uint32_t max_blocks) {
+bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b) {
   if (a->is_acc != b->is_acc) return false;
   bool lanes_equal = a->cols == b->cols;
   const runs of_a = runs_of(a, lanes_equal), of_b = runs_of(b, lanes_equal);
-  return runs_meet(&of_a, &of_b, max_blocks);
+  return runs_meet(&of_a, &of_b);
 }

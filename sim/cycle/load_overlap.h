@@ -17,7 +17,6 @@ typedef struct cycle_load_rows {
   bool is_acc;
 } cycle_load_rows;
 
-// max_blocks: column blocks of the widest row; it bounds the hardware's division.
-SIM_CYCLE_VISIBLE bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b, uint32_t max_blocks);
+SIM_CYCLE_VISIBLE bool cycle_load_overlap(const cycle_load_rows *a, const cycle_load_rows *b);
 
 #endif

@@ -113,7 +113,7 @@ static flow_time behind_overlaps(const flow_engine *e, const flow_load_command *
   const flow_load *l = &e->load;
   for (uint32_t i = 0; i < l->tracked; i++) {
     const flow_tracked *t = &l->commands[i];
-    if (flow_cycle(t->end) < flow_cycle(at) || !cycle_load_overlap(&t->rows, &m->rows, e->d.max_block_len)) continue;
+    if (flow_cycle(t->end) < flow_cycle(at) || !cycle_load_overlap(&t->rows, &m->rows)) continue;
     if (flow_is_never(t->end)) return FLOW_AT_NEVER;
     at = flow_after(t->end, 1, FLOW_W_DEPENDENCE);
   }

@@ -194,6 +194,15 @@ typedef struct weft_area_term {
 // WEFT_USAGE past the end, here as below.
 WEFT_API weft_status weft_array_area_term(const weft_array *array, size_t index, weft_area_term *term);
 
+// The longest path between two registers of a unit of an array, in 40 nm, and the band in which it lies.
+typedef struct weft_unit_path {
+  size_t size;
+  const char *unit, *part;
+  double ns, low_ns, high_ns;
+} weft_unit_path;
+
+WEFT_API weft_status weft_array_path(const weft_array *array, size_t index, weft_unit_path *path);
+
 // What no figure is known for, and the parameters on which it depends.
 typedef struct weft_area_unknown {
   size_t size;
@@ -271,13 +280,15 @@ WEFT_API weft_status weft_synthesis_describe(const weft_synthesis *synthesis, we
 // WEFT_USAGE past the end.
 WEFT_API weft_status weft_synthesis_at(const weft_synthesis *synthesis, size_t index, weft_synthesis_unit *unit);
 
-// Units that the cost model of searches takes together, and the area that it says of them in the same cells. Only where
-// all units were mapped.
+// Units that the cost model of searches takes together, and the area and the path that it says of them in the same
+// cells. Only where all units were mapped.
 typedef struct weft_synthesis_part {
   size_t size;
   const char *name;
-  double area_um2;      // of all instances
-  double expected_um2;  // by the cost model
+  double area_um2;          // of all instances
+  double expected_um2;      // by the cost model
+  double path_ns;           // the longest of its units, without the lanes of scaling; 0: none
+  double expected_path_ns;  // 0: the cost model has none
 } weft_synthesis_part;
 
 // WEFT_USAGE past the end.

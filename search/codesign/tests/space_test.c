@@ -3,6 +3,7 @@
 #include "search/codesign/space.h"
 
 #include "base/test.h"
+#include "hw/cost.h"
 
 static codesign_space parsed(const char *text) {
   codesign_space space;
@@ -77,7 +78,9 @@ static void rules(void **state) {
                {"scratchpad.capacity_kib == 4 * accumulator.capacity_kib", true},
                {"units.loop_conv < 1", false},
                {"area_mm2 < 100", true},
-               {"area_mm2<=0.5", false}};
+               {"area_mm2<=0.5", false},
+               {"path_ns > 1", true},
+               {"path_ns * chip.clock_mhz < 1000", false}};
   wf_arena *arena = wf_arena_create();
   wf_diag diag = wf_diag_to(stderr);
   hw_array array;
@@ -89,6 +92,28 @@ static void rules(void **state) {
     assert_string_equal(codesign_rule_text(rule), cases[i].text);
   }
   wf_arena_destroy(arena);
+}
+
+// A clock that the space may choose is one that the longest path allows; one that it may not is taken as it stands.
+static void clocks(void **state) {
+  (void)state;
+  codesign_space space = parsed("parameters:\n  chip.clock_mhz: [100, 200, 1000]\n  units.loop_conv: [false, true]\n");
+  unsigned good = 0;
+  for (uint64_t n = 0; n < 6; n++) {
+    const codesign_point point = codesign_space_point(&space, n);
+    hw_array array;
+    const bool is_good = codesign_space_array(&space, &point, &array);
+    assert_int_equal(is_good, array.chip.clock_mhz <= hw_cost_clock_mhz(&array));
+    good += is_good;
+  }
+  assert_in_range(good, 2, 4);
+  codesign_space_release(&space);
+  space = parsed("parameters:\n  units.loop_conv: [false, true]\n");
+  hw_array array;
+  const codesign_point point = codesign_space_point(&space, 1);
+  assert_true(codesign_space_array(&space, &point, &array));
+  assert_true(array.chip.clock_mhz > hw_cost_clock_mhz(&array));
+  codesign_space_release(&space);
 }
 
 static void refused(void **state) {
@@ -148,6 +173,6 @@ static void shipped(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(sums_fit), cmocka_unit_test(rules),
-                                     cmocka_unit_test(refused), cmocka_unit_test(shipped)};
+                                     cmocka_unit_test(clocks), cmocka_unit_test(refused),  cmocka_unit_test(shipped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
