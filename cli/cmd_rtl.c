@@ -288,7 +288,7 @@ cli_exit cli_rtl(int argc, char **argv) {
           "              are kept in $WEFT_CACHE, else $XDG_CACHE_HOME/weft, else ~/.cache/weft;\n"
           "              removing them is safe\n"
           "synth         area, critical path and power of each unit in a 180 nm cell library, for\n"
-          "              arrays of up to 16 x 16, and what the cost model of searches says of the area;\n"
+          "              arrays of up to 16 x 16, and what the cost model of searches says of it;\n"
           "              takes minutes, half an hour at 16 x 16\n"
           "fit           a technology table of areas from what synth --json wrote of three arrays or\n"
           "              more; hw/tech/180nm.yaml is one",
