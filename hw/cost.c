@@ -119,14 +119,17 @@ static const struct {
 #define PATH(...)
 };
 
-static const hw_cost_band delay =
+static const struct {
+  double factor, low, high;
+} delays[] = {
 #undef DELAY
-#define DELAY(factor, low, high, text) {(factor) * (low), factor, (factor) * (high)};
+#define DELAY(factor, low, high, text) {factor, low, high},
 #include "hw/cost.def"
 #undef DELAY
 #define DELAY(...)
+};
 
-    static const hw_cost_unknown unknowns[] = {
+static const hw_cost_unknown unknowns[] = {
 #undef UNKNOWN
 #define UNKNOWN(what, parameters) {what, parameters},
 #include "hw/cost.def"
@@ -186,10 +189,9 @@ static hw_cost_path path_of(const double numbers[DRIVER_COUNT], unit_name unit) 
   double ns = 0;
   for (size_t i = 0; i < PATHS; i++)
     if (paths[i].unit == unit) ns += paths[i].ns * numbers[paths[i].driver];
-  return (hw_cost_path){.unit = units[unit].text,
-                        .part = units[unit].part,
-                        .ns = {delay.low * ns, delay.value * ns, delay.high * ns},
-                        .synthesised_ns = ns};
+  hw_cost_path path = {.unit = units[unit].text, .part = units[unit].part, .synthesised_ns = ns};
+  add(&path.ns, delays[0].factor * ns, delays[0].low, delays[0].high);
+  return path;
 }
 
 bool hw_cost_path_at(const hw_array *array, size_t index, hw_cost_path *path) {
